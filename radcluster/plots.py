@@ -1,0 +1,264 @@
+"""Figures, with one look: partitions, one-dimensional strips, curves with bands, gap over time.
+
+Sizes are those of a two-column paper (:data:`COLUMN` and :data:`PAGE`, in inches) so that a figure
+is printed at the size at which it was drawn, and reads the same in a notebook. Every function
+draws on ``ax``, or on a figure of its own, and returns the axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Polygon
+from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial.distance import cdist
+
+from radcluster.errors import InputError
+from radcluster.verify import cluster_centers
+
+COLUMN, PAGE = 3.4, 7.0
+#: Okabe and Ito's colours, told apart by colour-blind readers too; red is kept for violations.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#7A5C3E")
+INK, FAINT, WRONG = "#222222", "#9A9A9A", "#C1121F"
+MARKERS = ("o", "^", "s", "D", "v", "P")
+_SMALL, _TEXT = 7, 8
+
+
+def figure(
+    rows: int = 1, columns: int = 1, *, width: float = COLUMN, height: float | None = None, **kwargs
+) -> tuple[Figure, Axes]:
+    """An empty figure of the common look; ``kwargs`` go to :func:`matplotlib.pyplot.subplots`."""
+    height = width * 0.72 * rows / columns if height is None else height
+    return plt.subplots(
+        rows, columns, figsize=(width, height), layout="constrained", dpi=150, **kwargs
+    )
+
+
+def partition(
+    points,
+    labels,
+    centers=None,
+    radius: float | None = None,
+    classes=None,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Clusters in the plane: hulls, centroids, and the radius to scale.
+
+    Parameters
+    ----------
+    points : array of shape (N, 2)
+    labels : array of N ints
+    centers : array of shape (K, 2), optional
+        Drawn as crosses; the means of the clusters when absent.
+    radius : float, optional
+        A disc of this radius is drawn in the emptiest corner, and in each cluster wider than
+        ``2 * radius`` its two farthest points are joined in red.
+    classes : array of N ints, optional
+        Drawn as different markers.
+    """
+    points, labels = np.asarray(points, dtype=float), np.asarray(labels)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise InputError(f"a partition is drawn in the plane: points have shape {points.shape}")
+    names, labels = np.unique(labels, return_inverse=True)
+    means = cluster_centers(points, labels, len(names))
+    centers = means if centers is None else np.asarray(centers, dtype=float)
+    ax = figure()[1] if ax is None else ax
+    colours = _spread_colours(means)
+    scale = _marker_scale(ax)
+    for k in range(len(names)):
+        _hull(ax, points[labels == k], colours[k], scale)
+    _scatter(ax, points, labels, classes, colours, scale)
+    cross = {"marker": "X", "s": 26 * scale**2, "c": INK, "edgecolors": "white"}
+    ax.scatter(*centers.T, **cross, linewidths=0.7 * scale, zorder=4)
+    if radius is not None and np.isfinite(radius):
+        _too_wide(ax, points, labels, radius)
+        _radius_to_scale(ax, points, radius)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.06)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_color("#DDDDDD")
+    return _titled(ax, title)
+
+
+def strip(
+    points,
+    labels,
+    classes=None,
+    radius: float | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Clusters on the line: one row of points a class, the extent of each cluster above them.
+
+    A bar as long as a cluster may be (2 * radius) is drawn to scale at the bottom.
+    """
+    x, labels = np.asarray(points, dtype=float).ravel(), np.asarray(labels)
+    rows = np.zeros(len(x), dtype=int) if classes is None else np.asarray(classes)
+    ax = figure(height=1.5)[1] if ax is None else ax
+    top = rows.max() + 1.0
+    clusters = sorted(np.unique(labels), key=lambda k: x[labels == k].mean())
+    for colour, k in zip(_cycle(PALETTE, len(clusters)), clusters, strict=True):
+        mine = labels == k
+        low, high, mean = x[mine].min(), x[mine].max(), x[mine].mean()
+        ax.fill_between([low, high], -0.5, top + 0.3, color=colour, alpha=0.12, lw=0)
+        ax.plot([low, high], [top, top], color=colour, lw=4, solid_capstyle="butt")
+        ax.plot(mean, top, marker="X", ms=6, color=INK, mec="white", mew=0.7, zorder=4)
+        ax.scatter(x[mine], rows[mine], s=9, color=colour, linewidths=0, alpha=0.8, zorder=3)
+    if radius is not None and np.isfinite(radius):
+        middle = (x.min() + x.max()) / 2
+        ax.plot(middle + np.array([-radius, radius]), [-0.95, -0.95], color=INK, lw=1, marker="|")
+        ax.text(middle, -1.1, f"2r = {2 * radius:g}", ha="center", va="top", fontsize=_SMALL)
+    names = [f"source {r + 1}" for r in range(rows.max() + 1)] if classes is not None else [""]
+    ax.set(yticks=range(rows.max() + 1), yticklabels=names, ylim=(-1.75, top + 0.5))
+    _dress(ax)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return _titled(ax, title)
+
+
+def curves(
+    series: Mapping[str, Sequence],
+    xlabel: str,
+    ylabel: str,
+    ax: Axes | None = None,
+    title: str | None = None,
+    drawstyle: str = "default",
+) -> Axes:
+    """One line a name: ``series[name] = (x, y)`` or ``(x, y, spread)`` for a band y +- spread."""
+    ax = figure()[1] if ax is None else ax
+    colours, markers = _cycle(PALETTE, len(series)), _cycle(MARKERS, len(series))
+    for (name, (x, y, *spread)), colour, marker in zip(
+        series.items(), colours, markers, strict=True
+    ):
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        ax.plot(x, y, color=colour, marker=marker, ms=3.5, lw=1.3, label=name, drawstyle=drawstyle)
+        for width in spread:
+            step = "post" if drawstyle == "steps-post" else None
+            width = np.asarray(width, dtype=float)
+            ax.fill_between(x, y - width, y + width, color=colour, alpha=0.15, lw=0, step=step)
+    ax.set_xlabel(xlabel, fontsize=_TEXT)
+    ax.set_ylabel(ylabel, fontsize=_TEXT)
+    _dress(ax)
+    if len(series) > 1:
+        ax.legend(fontsize=_SMALL, frameon=False)
+    return _titled(ax, title)
+
+
+def gap_over_time(
+    seconds, objectives, bounds, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """The best partition and the lower bound as they closed in, the gap between them shaded."""
+    seconds = np.asarray(seconds, dtype=float)
+    objectives, bounds = np.asarray(objectives, dtype=float), np.asarray(bounds, dtype=float)
+    ax = figure()[1] if ax is None else ax
+    ax.fill_between(seconds, bounds, objectives, step="post", color=FAINT, alpha=0.25, lw=0)
+    series = {"best partition": (seconds, objectives), "lower bound": (seconds, bounds)}
+    curves(series, "seconds", "sum of squares", ax, title, drawstyle="steps-post")
+    return ax
+
+
+def _hull(ax, members, colour, scale):
+    """A cluster's outline: its hull, or the segment or point that it degenerates to."""
+    outline = members
+    if len(members) > 2:
+        try:
+            outline = members[ConvexHull(members).vertices]
+        except QhullError:  # collinear: the two ends of the segment
+            order = np.lexsort(members.T[::-1])
+            outline = members[order[[0, -1]]]
+    # The thick edge rounds the corners and shows segments. Fill and edge share one opaque tint,
+    # since two translucent layers would show where they overlap.
+    tint = tuple(0.35 * np.array(to_rgb(colour)) + 0.65)
+    if len(outline) == 1:
+        ax.plot(*outline[0], marker="o", ms=11 * scale, color=tint, mew=0, zorder=1)
+        return
+    shape = Polygon(outline, closed=True, fc=tint, ec=tint, lw=6 * scale, zorder=1)
+    shape.set(joinstyle="round", capstyle="round")
+    ax.add_patch(shape)
+
+
+def _scatter(ax, points, labels, classes, colours, scale):
+    classes = np.zeros(len(points), dtype=int) if classes is None else np.asarray(classes)
+    kinds = np.unique(classes)
+    for kind, marker in zip(kinds, _cycle(MARKERS, len(kinds)), strict=True):
+        mine = classes == kind
+        ax.scatter(
+            *points[mine].T,
+            s=11 * scale**2,
+            marker=marker,
+            c=[colours[k] for k in labels[mine]],
+            edgecolors="white",
+            linewidths=0.3,
+            zorder=3,
+        )
+
+
+def _spread_colours(means):
+    """A colour a cluster, clusters of one colour far apart, whatever their labels."""
+    colours = [""] * len(means)
+    distances = cdist(means, means)
+    done: list[int] = []
+    for k in np.lexsort(means.T[::-1]):
+        nearest = [
+            min((distances[k, j] for j in done if colours[j] == colour), default=np.inf)
+            for colour in PALETTE
+        ]
+        colours[k] = PALETTE[int(np.argmax(nearest))]
+        done.append(int(k))
+    return colours
+
+
+def _too_wide(ax, points, labels, radius):
+    for k in np.unique(labels):
+        members = points[labels == k]
+        distances = cdist(members, members)
+        i, j = np.unravel_index(distances.argmax(), distances.shape)
+        if distances[i, j] > 2 * radius * (1 + 1e-9):
+            ax.plot(*members[[i, j]].T, color=WRONG, lw=1.1, zorder=2.5)
+
+
+def _radius_to_scale(ax, points, radius):
+    """A disc of the radius in the corner that is farthest from all points."""
+    low, high = points.min(axis=0) + radius, points.max(axis=0) - radius
+    corners = np.array([[x, y] for x in (low[0], high[0]) for y in (low[1], high[1])])
+    center = corners[cdist(corners, points).min(axis=1).argmax()]
+    ax.add_patch(Circle(center, radius, fc="none", ec=FAINT, lw=0.9, ls=(0, (4, 2)), zorder=2))
+    ax.plot(*np.array([center, center + [radius, 0]]).T, color=FAINT, lw=0.9, zorder=2)
+    right, up = center > points.mean(axis=0)
+    ax.annotate(
+        f"r = {radius:.4g}",
+        center + radius * np.array([1 if right else -1, -1 if up else 1]),
+        xytext=(0, -2 if up else 2),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        va="top" if up else "bottom",
+        fontsize=_SMALL,
+        color=INK,
+    )
+
+
+def _marker_scale(ax):
+    """1 on an axes as wide as a column, less on the panels of a wider figure."""
+    width = ax.get_position().width * ax.figure.get_figwidth()
+    return float(np.clip(width / (0.78 * COLUMN), 0.6, 1.0))
+
+
+def _cycle(values, n):
+    return [values[i % len(values)] for i in range(n)]
+
+
+def _dress(ax):
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=_SMALL)
+
+
+def _titled(ax, title):
+    if title is not None:
+        ax.set_title(title, fontsize=_TEXT)
+    return ax
