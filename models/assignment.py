@@ -14,6 +14,8 @@ paper, or those left after anchoring and propagation.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pyomo.environ as pyo
 
@@ -59,7 +61,9 @@ def add_conflicts(m: pyo.ConcreteModel, instance: Instance, constraints: str) ->
     if constraints not in CONSTRAINTS:
         raise InputError(f"constraints must be one of {', '.join(CONSTRAINTS)}: {constraints!r}")
     groups = _conflict_groups(m, instance, as_cliques=constraints == "clique")
-    m.CONFLICTS = pyo.Set(dimen=2, initialize=[(k, t) for k in groups for t in range(len(groups[k]))])
+    m.CONFLICTS = pyo.Set(
+        dimen=2, initialize=[(k, t) for k in groups for t in range(len(groups[k]))]
+    )
     limits = diameter_limit(instance.radii)
     d = instance.sq_distances
 
@@ -106,9 +110,7 @@ def add_label_order(m: pyo.ConcreteModel, labelling: Labelling) -> None:
 
     Cluster k, next after h in its class, may hold point i only if h holds a point before i.
     """
-    following = {
-        k: h for ks in labelling.interchangeable for h, k in zip(ks, ks[1:], strict=False)
-    }
+    following = {k: h for ks in labelling.interchangeable for h, k in itertools.pairwise(ks)}
 
     @m.Constraint(m.PAIRS, doc="interchangeable clusters in order of their smallest member")
     def label_order(m, i, k):

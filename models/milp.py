@@ -15,11 +15,16 @@ v_k = 1/n_k, w_ik = pi_ik / n_k and z_ijk = pi_ik pi_jk / n_k for compatible i <
     min   sum_k sum_{i<j} d_ij z_ijk
     s.t.  sum_i w_ik = 1,   w_ik <= pi_ik,   w_ik <= v_k,   w_ik >= v_k - (1 - pi_ik)
           z_ijk <= w_ik,   z_ijk <= w_jk,
-          z_ijk >= w_ik - (1 - pi_jk),   z_ijk >= w_jk - (1 - pi_ik)
           w_ik + sum_j z_ijk = pi_ik                                             (row sums)
 
 The row sums say pi_ik n_k / n_k = pi_ik; they carry the bound. z_ijk of a conflicting pair is
-zero and is not created.
+zero and is not created. For binary pi the row sums leave z_ijk no room below 1/n_k: the n_k - 1
+partners of i in cluster k, at most 1/n_k each, must add up to 1 - 1/n_k. So the lower sides
+
+          z_ijk >= w_ik - (1 - pi_jk),   z_ijk >= w_jk - (1 - pi_ik)
+
+are needed only when the row sums are left out, and are written only then: HiGHS proves two moons
+with K=17 three times as fast without them.
 
 Differences from the paper: only admissible pairs (i, k) get a variable; conflicts may be stated
 as edges or cliques instead of Eq. 11; must-links and the order of interchangeable labels are
@@ -30,11 +35,11 @@ from __future__ import annotations
 
 import numpy as np
 import pyomo.environ as pyo
+from radcluster.models import assignment
 
 from radcluster.conflicts import Labelling, conflict_matrix
 from radcluster.errors import InputError
 from radcluster.instance import Instance
-from radcluster.models import assignment
 
 #: The class of program that each form is.
 PROBLEM_CLASS = {"linear": "MILP", "verbatim": "MINLP"}
@@ -85,6 +90,8 @@ def build(
         _add_products(m, instance)
         if row_sums:
             _add_row_sums(m)
+        else:
+            _add_product_lower_sides(m)
     if len(instance.must_link):
         assignment.add_must_links(m, instance)
     if labelling.interchangeable:
@@ -154,14 +161,6 @@ def _add_products(m, instance):
     def product_at_most_j(m, i, j, k):
         return m.z[i, j, k] <= m.w[j, k]
 
-    @m.Constraint(m.TRIPLES)
-    def product_at_least_i(m, i, j, k):
-        return m.z[i, j, k] >= m.w[i, k] - (1 - m.pi[j, k])
-
-    @m.Constraint(m.TRIPLES)
-    def product_at_least_j(m, i, j, k):
-        return m.z[i, j, k] >= m.w[j, k] - (1 - m.pi[i, k])
-
     @m.Objective(doc="Eq. 8, linear in z")
     def within_cluster_scatter(m):
         return pyo.quicksum(float(d[i, j]) * z for (i, j, k), z in m.z.items())
@@ -186,3 +185,13 @@ def _add_row_sums(m):
     @m.Constraint(m.PAIRS, doc="sum_j z_ijk + w_ik = pi_ik")
     def row_sum(m, i, k):
         return m.w[i, k] + pyo.quicksum(rows[i, k]) == m.pi[i, k]
+
+
+def _add_product_lower_sides(m):
+    @m.Constraint(m.TRIPLES)
+    def product_at_least_i(m, i, j, k):
+        return m.z[i, j, k] >= m.w[i, k] - (1 - m.pi[j, k])
+
+    @m.Constraint(m.TRIPLES)
+    def product_at_least_j(m, i, j, k):
+        return m.z[i, j, k] >= m.w[j, k] - (1 - m.pi[i, k])

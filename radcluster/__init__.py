@@ -1,16 +1,32 @@
 """k-means with a hard radius, formulated in Pyomo, solved by the solver you name, certified."""
 
-from radcluster.errors import InputError, SolverFailure, SolverUnavailable
-from radcluster.instance import Instance
-from radcluster.result import Result, StepReport
+from __future__ import annotations
+
+import importlib
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "InputError",
-    "Instance",
-    "Result",
-    "SolverFailure",
-    "SolverUnavailable",
-    "StepReport",
-]
+# Loaded on first use, so that ``radcluster --help`` need not wait for every solver's package.
+_WHERE = {
+    "InputError": "errors",
+    "Instance": "instance",
+    "Result": "result",
+    "SolverFailure": "errors",
+    "SolverUnavailable": "errors",
+    "StepReport": "result",
+    "min_clusters": "min_clusters",
+    "min_radius": "min_radius",
+    "solve": "driver",
+}
+
+__all__ = list(_WHERE)
+
+
+def __getattr__(name: str):
+    if name not in _WHERE:
+        raise AttributeError(f"module 'radcluster' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"radcluster.{_WHERE[name]}"), name)
+
+
+def __dir__():
+    return sorted([*globals(), *_WHERE])

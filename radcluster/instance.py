@@ -90,18 +90,26 @@ class Instance:
         return distances
 
     def replace(self, **changes) -> Instance:
-        """The same instance with some of n_clusters, radius, cannot_link, must_link changed."""
+        """The same points with some of n_clusters, radius, cannot_link, must_link changed."""
+        return self._derive(self.points, self.__dict__.get("sq_distances"), **changes)
+
+    def scaled(self, unit: float) -> Instance:
+        """The instance with all lengths, the radius too, times ``unit``."""
+        points = None if self.points is None else self.points * unit
+        return self._derive(points, self.sq_distances * unit**2, radius=self.radii * unit)
+
+    def _derive(self, points, sq_distances, **changes):
+        new = Instance.__new__(Instance)
+        new.points = points
+        if sq_distances is not None:
+            new.__dict__["sq_distances"] = sq_distances
         kwargs = {
             "n_clusters": self.n_clusters,
             "radius": self.radius,
             "cannot_link": self.cannot_link,
             "must_link": self.must_link,
-        } | changes
-        if self.points is None:
-            return Instance.from_distances(self.sq_distances, **kwargs)
-        new = Instance(self.points, **kwargs)
-        if "sq_distances" in self.__dict__:
-            new.__dict__["sq_distances"] = self.sq_distances
+        }
+        new._set_rest(self.n_points, **(kwargs | changes))
         return new
 
     def __repr__(self):

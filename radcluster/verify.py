@@ -31,6 +31,21 @@ def objective_of(instance: Instance, labels) -> float:
     return float(total)
 
 
+def sq_center_distances(instance: Instance, labels) -> np.ndarray:
+    """Squared distance of every point to every cluster's centroid, shape (N, K).
+
+    From distances alone: ||x_i - gamma_k||^2 = 1/n sum_j d_ij - 1/(2 n^2) sum_jl d_jl, j, l in k.
+    """
+    labels = np.asarray(labels)
+    d = instance.sq_distances
+    columns = []
+    for k in range(instance.n_clusters):
+        members = np.flatnonzero(labels == k)
+        spread = d[np.ix_(members, members)].mean() / 2
+        columns.append(d[:, members].mean(axis=1) - spread)
+    return np.column_stack(columns)
+
+
 def sq_diameters(instance: Instance, labels) -> np.ndarray:
     """Largest squared distance inside each cluster."""
     labels = np.asarray(labels)
@@ -61,7 +76,9 @@ def violations(instance: Instance, labels) -> list[str]:
     if labels.dtype.kind not in "iu":
         return [f"labels are {labels.dtype}, not whole numbers"]
     if labels.min() < 0 or labels.max() >= instance.n_clusters:
-        return [f"labels run from {labels.min()} to {labels.max()}, not 0..{instance.n_clusters - 1}"]
+        return [
+            f"labels run from {labels.min()} to {labels.max()}, not 0..{instance.n_clusters - 1}"
+        ]
     sizes = np.bincount(labels, minlength=instance.n_clusters)
     wrong = [f"cluster {k} is empty" for k in np.flatnonzero(sizes == 0)]
     widest = sq_diameters(instance, labels)

@@ -58,14 +58,14 @@ def solve_model(
     The best solution found, if any, is loaded into ``model``; nothing is raised for a time limit
     or an infeasible model.
     """
-    info = registry.require(solver, problem_class, model.name)
+    info = registry.require(solver, problem_class, title_of(model))
     start = time.perf_counter()
     try:
         with _quiet():
             adaptor = _solve_new if info.name in _NEW_STYLE else _solve_legacy
             status, has_solution, bound, message = adaptor(info.name, model, options, problem_class)
     except ApplicationError as error:
-        raise SolverFailure(f"{info.name} failed on {model.name}: {error}") from error
+        raise SolverFailure(f"{info.name} failed on {title_of(model)}: {error}") from error
     objective = next(model.component_data_objects(pyo.Objective, active=True))
     return Outcome(
         status=status,
@@ -79,6 +79,11 @@ def solve_model(
         n_constraints=sum(1 for _ in model.component_data_objects(pyo.Constraint, active=True)),
         message=message,
     )
+
+
+def title_of(model: pyo.ConcreteModel) -> str:
+    """The model's name, without the quotes that Pyomo puts around a colon."""
+    return model.name.strip("'")
 
 
 _NEW_STYLE = {"highs": "highs", "scip": "scip_direct", "gurobi": "gurobi_direct"}

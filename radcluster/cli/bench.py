@@ -1,0 +1,20 @@
+"""``radcluster bench``: the measurements of benchmarks/."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+from rich.console import Console
+
+SUITES = ("foundation", "sdp", "exact")
+
+
+@click.command()
+@click.argument("suite", type=click.Choice([*SUITES, "all"]), default="all")
+def command(suite):
+    """Run a benchmark suite and print its table."""
+    console = Console()
+    for name in SUITES if suite == "all" else (suite,):
+        console.rule(name)
+        importlib.import_module(f"radcluster.benchmarks.{name}").run(console)

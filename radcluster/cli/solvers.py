@@ -1,0 +1,39 @@
+"""``radcluster solvers``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from radcluster.solvers.registry import SOLVERS
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list and nothing else.")
+def command(as_json):
+    """List the solvers by name: what they solve, what is installed, how to install the rest."""
+    rows = [
+        {
+            "name": info.name,
+            "classes": list(info.classes),
+            "installed": info.installed,
+            "version": info.version,
+            "install": info.install,
+        }
+        for info in SOLVERS.values()
+    ]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in ("name", "solves", "version", "how to install"):
+        table.add_column(column)
+    for row in rows:
+        version = row["version"] or ("installed" if row["installed"] else "-")
+        hint = "" if row["installed"] else row["install"]
+        style = None if row["installed"] else "dim"
+        table.add_row(row["name"], ", ".join(row["classes"]), version, hint, style=style)
+    Console().print(table)

@@ -1,0 +1,137 @@
+"""Settings: the same keys in Python, on the command line and in a TOML file.
+
+method = "pipeline"
+time_limit = 60.0
+step1 = "sdp:perspective"
+
+[solver]                 # or one name: solver = "scip"
+step1 = "scs"
+step4 = "scip"
+
+[native.scip]            # a solver's own options, handed over as they are
+"limits/nodes" = 1000
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from radcluster.errors import InputError
+from radcluster.solvers.options import Options
+
+METHODS = ("exact", "milp", "minlp", "pipeline", "colgen", "heuristic")
+STEPS = ("step1", "step2", "step4")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to solve an instance.
+
+    Attributes
+    ----------
+    method : str
+        One of :data:`METHODS`.
+    solver : str, sequence of str, or mapping of step to str, optional
+        A name goes to the steps whose programs the solver can take; of several names each step
+        takes the first that can. A mapping names the solver of each step of the pipeline.
+    time_limit : float, optional
+        Seconds for the whole call.
+    rel_gap : float
+        ``optimal`` means (objective - bound) / objective at most this.
+    threads, seed, verbose
+        Handed to every solver.
+    native : mapping of solver name to options
+        A solver's own options.
+    anchored : bool
+        Fix a clique of conflicting points to different clusters and propagate; False leaves all
+        N K pairs, as the paper does.
+    constraints : {"clique", "conflict", "quadratic"}, optional
+        How the radius constraint is stated; None lets each formulation choose.
+    formulation : callable or "module:function", optional
+        Builds the model of ``milp`` and ``minlp`` in place of :func:`radcluster.models.milp.build`:
+        ``f(instance, labelling) -> ConcreteModel`` with variables ``pi[i, k]``.
+    step1, step2, step4 : str or callable
+        Steps of the pipeline; see :mod:`radcluster.pipeline`.
+    repeat : bool
+        Repeat Steps 3-4 until nothing changes; False runs them once, as the paper does.
+    """
+
+    method: str = "exact"
+    solver: str | Sequence[str] | Mapping[str, str] | None = None
+    time_limit: float | None = None
+    rel_gap: float = 1e-6
+    threads: int | None = None
+    seed: int | None = None
+    verbose: bool = False
+    native: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    anchored: bool = True
+    constraints: str | None = None
+    formulation: str | Callable | None = None
+    step1: str | Callable = "sdp:perspective"
+    step2: str | Callable = "rounding"
+    step4: str | Callable = "rounding"
+    repeat: bool = True
+
+    def __post_init__(self):
+        _check_choice("method", self.method, METHODS)
+        if self.time_limit is not None and not _number(self.time_limit) > 0:
+            raise InputError(f"time_limit must be a positive number, got {self.time_limit!r}")
+        if not _number(self.rel_gap) >= 0:
+            raise InputError(f"rel_gap must be a number >= 0, got {self.rel_gap!r}")
+        for key in ("threads", "seed"):
+            value = getattr(self, key)
+            if value is not None and (not isinstance(value, int) or value < 0):
+                raise InputError(f"{key} must be a whole number >= 0, got {value!r}")
+        for key in ("verbose", "anchored", "repeat"):
+            if not isinstance(getattr(self, key), bool):
+                raise InputError(f"{key} must be true or false, got {getattr(self, key)!r}")
+        if isinstance(self.solver, Mapping):
+            for step in self.solver:
+                _check_choice("solver step", step, STEPS)
+
+    def options(self, solver: str, time_limit: float | None) -> Options:
+        """Options for one call of one solver."""
+        return Options(
+            time_limit=time_limit,
+            # The bound is made safe afterwards, which costs a little of the gap asked for.
+            rel_gap=self.rel_gap / 2,
+            threads=self.threads,
+            seed=self.seed,
+            verbose=self.verbose,
+            native=self.native.get(solver, {}),
+        )
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Settings:
+        """Settings from keys as a TOML file or the command line gives them."""
+        for key in values:
+            _check_choice("setting", key, [f.name for f in fields(cls)])
+        return cls(**values)
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The settings written in a TOML file."""
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}") from None
+
+
+def _number(value) -> float:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else -1.0
+
+
+def _check_choice(what, value, choices):
+    if value in choices:
+        return
+    near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise InputError(f"unknown {what} {value!r}. {hint}Valid: {', '.join(choices)}.")

@@ -1,0 +1,218 @@
+"""Algorithm 1 of the paper: memberships, rounding, centroids, reassignment.
+
+    Step 1  memberships b_ik                       ``sdp:perspective`` (default), ``sdp:paper``,
+                                                   ``sdp:peng_wei``, ``kcenter``, ``kcenter:exact``
+    Step 2  valid partition nearest to b           ``rounding`` (models/rounding.py)
+    Step 3  its centroids
+    Step 4  valid partition nearest to them        ``rounding``; then Steps 3-4 again until nothing
+                                                   changes, or once as in the paper
+
+Each step also takes a callable or ``"module:function"``, so that an edited formulation drops in:
+
+    step1(instance, labelling) -> scores of shape (N, K), larger for likelier
+    step2(instance, scores, labelling) -> ConcreteModel with variables pi[i, k]
+    step4(instance, sq_center_distances, labelling) -> ConcreteModel with variables pi[i, k]
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from radcluster.config import Settings
+from radcluster.conflicts import Labelling
+from radcluster.errors import InputError
+from radcluster.instance import Instance
+from radcluster.memberships import Memberships
+from radcluster.models import kcenter, rounding
+from radcluster.result import StepReport
+from radcluster.steps import (
+    Clock,
+    choose_solver,
+    load_callable,
+    partition_of,
+    solve_step,
+)
+from radcluster.verify import objective_of, sq_center_distances
+
+STEP1 = ("sdp:perspective", "sdp:paper", "sdp:peng_wei", "kcenter", "kcenter:exact")
+
+
+class Pipeline:
+    """One run of Algorithm 1. ``labels``, ``lower_bound``, ``status`` and ``steps`` hold its state.
+
+    ``status`` is ``feasible``, ``infeasible`` (proven by a step) or ``time_limit``. Squared
+    lengths are reported times ``scale``.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        labelling: Labelling,
+        settings: Settings,
+        clock: Clock,
+        scale: float = 1.0,
+    ):
+        self.instance = instance
+        self.scale = scale
+        self.labelling = labelling
+        self.settings = settings
+        self.clock = clock
+        self.constraints = settings.constraints or "clique"
+        if self.constraints not in rounding.PROBLEM_CLASS:
+            choices = ", ".join(rounding.PROBLEM_CLASS)
+            raise InputError(f"constraints must be one of {choices}: {self.constraints!r}")
+        self.solvers = self._choose_solvers()
+        self.labels: np.ndarray | None = None
+        self.lower_bound = 0.0
+        self.status = "feasible"
+        self.certificate: dict | None = None
+        self.steps: list[StepReport] = []
+
+    def _choose_solvers(self) -> dict[str, str | None]:
+        """Solvers of all steps, so that a name that fits nowhere is refused before any work."""
+        assignment_class = rounding.PROBLEM_CLASS[self.constraints]
+        classes = {"step2": assignment_class, "step4": assignment_class}
+        step1 = self.settings.step1
+        if isinstance(step1, str) and step1 in STEP1 and step1 != "kcenter":
+            classes = {"step1": "SDP" if step1.startswith("sdp") else "MILP"} | classes
+        chosen = {
+            step: choose_solver(self.settings, problem_class, f"{step} of the pipeline", step)
+            for step, problem_class in classes.items()
+        }
+        _refuse_unused(self.settings.solver, chosen, classes)
+        return chosen
+
+    def run(self) -> None:
+        memberships = self._step1()
+        self.steps.append(memberships.report)
+        self.lower_bound = memberships.lower_bound
+        if memberships.certificate is not None:
+            self.status, self.certificate = "infeasible", memberships.certificate
+            return
+        if not self._assign("step2", memberships.scores):
+            return
+        while not self.clock.expired:
+            before = objective_of(self.instance, self.labels)
+            kept = self.labels
+            if not self._assign("step4", sq_center_distances(self.instance, self.labels)):
+                return
+            if objective_of(self.instance, self.labels) >= before:
+                # A solver's tolerance can make a step worse, never better than it says.
+                self.labels = kept
+                return
+            if not self.settings.repeat:
+                return
+        self.status = "time_limit"
+
+    def _step1(self) -> Memberships:
+        name = self.settings.step1
+        if name in ("kcenter", "kcenter:exact"):
+            return self._kcenter(exact=name == "kcenter:exact")
+        if isinstance(name, str) and name.startswith("sdp:") and name in STEP1:
+            from radcluster.step1_sdp import solve_sdp
+
+            solver = self.solvers["step1"]
+            memberships = solve_sdp(
+                self.instance,
+                self.labelling,
+                form=name.removeprefix("sdp:"),
+                solver=solver,
+                options=self.settings.options(solver, self.clock.left),
+            )
+            return replace(memberships, report=_rescaled(memberships.report, self.scale))
+        return self._custom_step1(load_callable(name, "step1"))
+
+    def _custom_step1(self, function) -> Memberships:
+        start = time.perf_counter()
+        scores = np.asarray(function(self.instance, self.labelling), dtype=float)
+        shape = (self.instance.n_points, self.instance.n_clusters)
+        if scores.shape != shape or not np.isfinite(scores).all():
+            raise InputError(f"step1 must return finite scores of shape {shape}")
+        name = getattr(function, "__name__", str(function))
+        return Memberships(scores, StepReport("step1", name, seconds=time.perf_counter() - start))
+
+    def _kcenter(self, *, exact: bool) -> Memberships:
+        """Scores -d(i, centre of k), the centres matched to the anchors they are nearest to."""
+        start = time.perf_counter()
+        instance, d = self.instance, self.instance.sq_distances
+        anchors = list(self.labelling.anchors)
+        rng = np.random.default_rng(self.settings.seed)
+        centers = kcenter.greedy_centers(
+            instance, anchors or [int(rng.integers(instance.n_points))]
+        )
+        covering = math.sqrt(d[centers].min(axis=0).max())
+        report = StepReport(
+            "step1",
+            "kcenter:greedy",
+            seconds=time.perf_counter() - start,
+            objective=covering**2 * self.scale,
+        )
+        if exact:
+            model = kcenter.build(instance, covering_radius=covering)
+            solver = self.solvers["step1"]
+            report, outcome = solve_step(
+                "step1", model, self.settings, solver, "MILP", self.clock, self.scale
+            )
+            if outcome.has_solution:
+                centers = [j for j in model.POINTS if model.y[j].value > 0.5]
+        centers = _match(d, anchors, centers)
+        return Memberships(-d[:, centers], report)
+
+    def _assign(self, step: str, matrix: np.ndarray) -> bool:
+        """Solve Step 2 or 4 over all valid partitions; False when it left no new partition."""
+        builder = getattr(self.settings, step)
+        if builder == "rounding":
+            build = rounding.build_step2 if step == "step2" else rounding.build_step4
+            model = build(self.instance, matrix, self.labelling, constraints=self.constraints)
+        else:
+            model = load_callable(builder, step)(self.instance, matrix, self.labelling)
+        problem_class = rounding.PROBLEM_CLASS[self.constraints]
+        # Scores have no unit; squared distances to centroids do.
+        scale = self.scale if step == "step4" else 1.0
+        report, outcome = solve_step(
+            step, model, self.settings, self.solvers[step], problem_class, self.clock, scale
+        )
+        self.steps.append(report)
+        if outcome.has_solution:
+            self.labels = partition_of(model, self.instance, report.solver)
+        if outcome.status == "infeasible" and builder == "rounding":
+            # Its feasible set is that of the instance itself.
+            self.status = "infeasible"
+            self.certificate = {"kind": "search", "model": report.model, "solver": report.solver}
+        elif outcome.status in ("time_limit", "interrupted"):
+            self.status = outcome.status
+        return outcome.has_solution and self.status == "feasible"
+
+
+def _rescaled(report: StepReport, scale: float) -> StepReport:
+    return replace(
+        report,
+        objective=None if report.objective is None else report.objective * scale,
+        bound=None if report.bound is None else report.bound * scale,
+    )
+
+
+def _match(d, anchors, centers):
+    """Order the centres so that cluster k gets the one nearest to its anchor."""
+    if not anchors:
+        return centers
+    rows, columns = linear_sum_assignment(d[np.ix_(anchors, centers)])
+    matched = [centers[c] for c in columns[np.argsort(rows)]]
+    return matched + [c for c in centers if c not in set(matched)]
+
+
+def _refuse_unused(wanted, chosen, classes):
+    """Say so when a solver was named that no step uses."""
+    if isinstance(wanted, dict):
+        unused = [f"{name} for {step}" for step, name in wanted.items() if step not in chosen]
+    else:
+        names = [wanted] if isinstance(wanted, str) else list(wanted or [])
+        unused = [name for name in names if name not in chosen.values()]
+    if unused:
+        steps = ", ".join(f"{step} needs {c}" for step, c in classes.items())
+        raise InputError(f"no step of the pipeline takes solver {unused[0]} ({steps})")

@@ -1,0 +1,128 @@
+"""What a driver needs around each solved program: a clock, a solver by name, a report."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from radcluster.config import Settings
+from radcluster.errors import InputError, SolverFailure
+from radcluster.instance import Instance, diameter_limit
+from radcluster.models import assignment
+from radcluster.result import StepReport
+from radcluster.solvers import registry
+from radcluster.solvers.mip import Outcome, solve_model, title_of
+from radcluster.verify import violations
+
+#: Part of a mixed-integer solver's bound that its own tolerances may have made up.
+BOUND_MARGIN = 1e-7
+
+
+class Clock:
+    """Time since the start, and what a limit leaves of it."""
+
+    def __init__(self, limit: float | None):
+        self.limit = limit
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left, never below a small positive number; None without a limit."""
+        return None if self.limit is None else max(self.limit - self.seconds, 0.01)
+
+    @property
+    def expired(self) -> bool:
+        return self.limit is not None and self.seconds >= self.limit
+
+
+def choose_solver(settings: Settings, problem_class: str, formulation: str, step=None) -> str:
+    """The solver for one program: by step, or the first named one that takes its class."""
+    wanted = settings.solver
+    if isinstance(wanted, dict):
+        return registry.require(wanted.get(step), problem_class, formulation).name
+    names = [wanted] if isinstance(wanted, str) else list(wanted or [])
+    fitting = [name for name in names if problem_class in registry.get(name).classes]
+    if not fitting and names and step is None:
+        return registry.require(names[0], problem_class, formulation).name
+    return registry.require(fitting[0] if fitting else None, problem_class, formulation).name
+
+
+def load_callable(reference: str | Callable, what: str) -> Callable:
+    """A callable as given, or the one that ``"module:function"`` names."""
+    if callable(reference):
+        return reference
+    module_name, _, function = str(reference).partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"{what} {reference!r} is not a built-in name, and {error}") from None
+    if not callable(found):
+        raise InputError(f"{what} {reference!r} is not callable")
+    return found
+
+
+def solve_step(
+    step: str,
+    model,
+    settings: Settings,
+    solver: str,
+    problem_class: str,
+    clock: Clock,
+    scale: float = 1.0,
+) -> tuple[StepReport, Outcome]:
+    """Solve one Pyomo model and report on it, its objective times ``scale``."""
+    outcome = solve_model(
+        model, solver, settings.options(solver, clock.left), problem_class=problem_class
+    )
+    if outcome.status == "error":
+        raise SolverFailure(f"{solver} gave no answer for {title_of(model)}: {outcome.message}")
+    report = StepReport(
+        step=step,
+        model=title_of(model),
+        solver=solver,
+        version=outcome.version,
+        n_variables=outcome.n_variables,
+        n_constraints=outcome.n_constraints,
+        seconds=outcome.seconds,
+        objective=outcome.objective * scale if outcome.has_solution else None,
+        bound=None if math.isnan(outcome.bound) else outcome.bound * scale,
+        status=outcome.status,
+    )
+    return report, outcome
+
+
+def partition_of(model, instance: Instance, solver: str) -> np.ndarray:
+    """Labels of a solved model, refused unless they are a valid partition."""
+    labels = assignment.labels_of(model)
+    if wrong := violations(instance, labels):
+        raise SolverFailure(f"{solver} returned an invalid partition: {wrong[0]}")
+    return labels
+
+
+def safe_bound(outcome: Outcome) -> float:
+    """A minimisation's lower bound, less what the solver's tolerances may have added."""
+    if math.isnan(outcome.bound):
+        return 0.0
+    return max(0.0, outcome.bound - BOUND_MARGIN * abs(outcome.bound))
+
+
+def normalised(instance: Instance) -> tuple[Instance, float]:
+    """The instance in units where the largest admissible d_ij is about 1, and d_old / d_new.
+
+    Solvers have absolute tolerances, so data in micrometres or light years would be solved
+    wrongly. The unit is a power of two: scaling is exact, and no conflict changes.
+    """
+    d = instance.sq_distances
+    largest = d[d <= diameter_limit(instance.radii.max())].max()
+    if largest == 0:
+        return instance, 1.0
+    unit = 2.0 ** -round(math.log2(largest) / 2)
+    return instance.scaled(unit), unit**-2
