@@ -1,0 +1,410 @@
+"""Exact pricing by branch and bound over the centre's location, for points in low dimension.
+
+The column of least reduced cost solves  min over S, c of  sigma + sum_{j in S} (m_j |x_j - c|^2
+- lambda_j)  over compatible sets S and centres c. A node of the search is a box B for c, a set I
+of members, and candidates R compatible with I. With w_j(B) = lambda_j - m_j dist(x_j, B)^2,
+
+    sigma + min_{c in B} sum_{i in I} (m_i |x_i - c|^2 - lambda_i)
+          - sum over conflict cliques Q covering R of max_{j in Q} max(0, w_j(B))
+
+bounds every set of the node from below: of mutually conflicting candidates only one can join.
+Branching either halves the box, while many candidates are undecided in it, or takes one in or
+leaves it out. A candidate that pays everywhere in the box and conflicts with no other joins for
+free. What makes this cheap is that few circles |x_j - c|^2 = lambda_j / m_j cross a small box.
+
+Every set found in a node is charged to the first point that the path to it took in: the *head*.
+Clusters of a partition are disjoint, so their heads differ, and ``floor[i]``, the least reduced
+cost of the sets with head i, gives the bound of :mod:`radcluster.colgen.bounds`. Two steps alter
+sets on the way: a member with w_j(c) < 0 is dropped, and a free candidate is added once there is
+a head; both lower the reduced cost, and neither gives a set a head that it did not contain.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from itertools import product
+
+import numpy as np
+from numba import njit
+
+#: With at most this many undecided candidates branch on membership, not on location.
+UNDECIDED_WITHOUT_HEAD = 4
+UNDECIDED_WITH_HEAD = 8
+#: A box is not halved below this fraction of a root cell's side.
+SMALLEST_BOX = 2.0**-24
+
+
+def root_cells(centers, mass, prices, reach):
+    """Cubes that together hold the centre of every column worth having, with their candidates.
+
+    Returns the cubes' side, their lower corners, and the candidates of each in CSR form.
+    """
+    reach = np.minimum(np.sqrt(np.maximum(prices, 0.0) / mass) * (1 + 1e-9), reach)
+    points = np.flatnonzero(reach > 0)
+    dim = centers.shape[1]
+    if not len(points):
+        return 1.0, np.empty((0, dim)), np.zeros(1, dtype=np.int64), points.astype(np.int32)
+    x, reach = centers[points], reach[points]
+    side = max(np.median(reach), reach.max() / 5)
+    home = np.floor(x / side).astype(np.int64)
+    steps = int(np.ceil(reach.max() / side))
+    cells, owners = [], []
+    for offset in product(range(-steps, steps + 1), repeat=dim):
+        cell = home + np.array(offset)
+        lower = cell * side
+        gap = np.maximum(0.0, np.maximum(lower - x, x - lower - side))
+        near = np.square(gap).sum(axis=1) < np.square(reach)
+        cells.append(cell[near])
+        owners.append(points[near])
+    cells, owners = np.concatenate(cells), np.concatenate(owners)
+    unique, which = np.unique(cells, axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(which.ravel()))])
+    return side, unique * side, start.astype(np.int64), owners[order].astype(np.int32)
+
+
+Stack = namedtuple("Stack", "lower upper inside n_inside open n_open head bound")
+Local = namedtuple("Local", "points x m lam conflict weight sure order link last mean")
+Found = namedtuple("Found", "head cost end members count")
+
+
+@njit(cache=True)
+def _load_cell(local, cell, origin, centers, mass, prices, start, neighbours, where):
+    """Copy a cell's candidates, relative to ``origin``; whether any two of them conflict."""
+    count = len(cell)
+    for a in range(count):
+        j = cell[a]
+        local.points[a] = j
+        local.m[a] = mass[j]
+        local.lam[a] = prices[j]
+        where[j] = a
+        for k in range(len(origin)):
+            local.x[a, k] = centers[j, k] - origin[k]
+    clash = False
+    for a in range(count):
+        local.conflict[a, :count] = True
+        local.conflict[a, a] = False
+        for p in range(start[cell[a]], start[cell[a] + 1]):
+            b = where[neighbours[p]]
+            if b >= 0:
+                local.conflict[a, b] = False
+        for b in range(count):
+            clash |= local.conflict[a, b]
+    for a in range(count):
+        where[cell[a]] = -1
+    return clash
+
+
+@njit(cache=True)
+def _keep_paying(stack, local, t, limit):
+    """Drop the candidates of node t that pay nowhere in its box; the total weight of the rest."""
+    kept = 0
+    total = 0.0
+    for a in range(stack.n_open[t]):
+        j = stack.open[t, a]
+        near = 0.0
+        far = 0.0
+        for k in range(local.x.shape[1]):
+            below = stack.lower[t, k] - local.x[j, k]
+            above = local.x[j, k] - stack.upper[t, k]
+            gap = max(0.0, max(below, above))
+            reach = max(-below, -above)
+            near += gap * gap
+            far += reach * reach
+        w = local.lam[j] - local.m[j] * near
+        if w > 0 and near <= limit:
+            stack.open[t, kept] = j
+            kept += 1
+            local.weight[j] = w
+            local.sure[j] = local.lam[j] - local.m[j] * far >= 0
+            total += w
+    stack.n_open[t] = kept
+    return total
+
+
+@njit(cache=True)
+def _members_value(stack, local, t, sigma):
+    """Reduced cost of the members of node t: at their mean, and with the centre in the box."""
+    dim = local.x.shape[1]
+    mean = local.mean
+    mean[:] = 0.0
+    mass = 0.0
+    value = sigma
+    for a in range(stack.n_inside[t]):
+        j = stack.inside[t, a]
+        mass += local.m[j]
+        value -= local.lam[j]
+        for k in range(dim):
+            mean[k] += local.m[j] * local.x[j, k]
+    if mass == 0.0:
+        return value, value
+    for k in range(dim):
+        mean[k] /= mass
+    for a in range(stack.n_inside[t]):
+        j = stack.inside[t, a]
+        for k in range(dim):
+            value += local.m[j] * (local.x[j, k] - mean[k]) ** 2
+    boxed = value
+    for k in range(dim):
+        shift = max(0.0, max(stack.lower[t, k] - mean[k], mean[k] - stack.upper[t, k]))
+        boxed += mass * shift * shift
+    return value, boxed
+
+
+@njit(cache=True)
+def _clique_cover(stack, local, t, enough):
+    """Sum over a greedy cover of the candidates by conflict cliques of the largest weights.
+
+    Stops, with infinity, once the sum exceeds ``enough``: the node stays open anyway.
+    """
+    order, link, last = local.order, local.link, local.last
+    count = stack.n_open[t]
+    for a in range(count):
+        j = stack.open[t, a]
+        b = a - 1
+        while b >= 0 and local.weight[order[b]] < local.weight[j]:
+            order[b + 1] = order[b]
+            b -= 1
+        order[b + 1] = j
+    total = 0.0
+    cliques = 0
+    for a in range(count):
+        j = order[a]
+        chosen = cliques
+        for q in range(cliques):
+            b = last[q]
+            while b >= 0 and local.conflict[j, b]:
+                b = link[b]
+            if b < 0:
+                chosen = q
+                break
+        if chosen == cliques:
+            total += local.weight[j]
+            if total > enough:
+                return np.inf
+            last[chosen] = -1
+            cliques += 1
+        link[j] = last[chosen]
+        last[chosen] = j
+    return total
+
+
+@njit(cache=True)
+def _absorb(stack, local, t, clash):
+    """Take in the candidates that pay everywhere and conflict with no other; how many."""
+    taken = 0
+    kept = 0
+    count = stack.n_open[t]
+    for a in range(count):
+        j = stack.open[t, a]
+        free = local.sure[j]
+        if free and clash:
+            for b in range(count):
+                if local.conflict[j, stack.open[t, b]]:
+                    free = False
+                    break
+        local.order[a] = j if free else -1 - j
+    for a in range(count):
+        j = local.order[a]
+        if j >= 0:
+            stack.inside[t, stack.n_inside[t]] = j
+            stack.n_inside[t] += 1
+            taken += 1
+        else:
+            stack.open[t, kept] = -1 - j
+            kept += 1
+    stack.n_open[t] = kept
+    return taken
+
+
+@njit(cache=True)
+def _copy_node(stack, source, target):
+    for k in range(stack.lower.shape[1]):
+        stack.lower[target, k] = stack.lower[source, k]
+        stack.upper[target, k] = stack.upper[source, k]
+    for a in range(stack.n_inside[source]):
+        stack.inside[target, a] = stack.inside[source, a]
+    for a in range(stack.n_open[source]):
+        stack.open[target, a] = stack.open[source, a]
+    stack.n_inside[target] = stack.n_inside[source]
+    stack.n_open[target] = stack.n_open[source]
+    stack.head[target] = stack.head[source]
+    stack.bound[target] = stack.bound[source]
+
+
+@njit(cache=True)
+def _halve(stack, t, widest):
+    """Replace node t by its two halves, in slots t and t + 1."""
+    _copy_node(stack, t, t + 1)
+    middle = 0.5 * (stack.lower[t, widest] + stack.upper[t, widest])
+    stack.upper[t, widest] = middle
+    stack.lower[t + 1, widest] = middle
+
+
+@njit(cache=True)
+def _decide(stack, local, t):
+    """Replace node t by "without its heaviest candidate" in slot t and "with it" in t + 1."""
+    best = 0
+    for a in range(1, stack.n_open[t]):
+        if local.weight[stack.open[t, a]] > local.weight[stack.open[t, best]]:
+            best = a
+    j = stack.open[t, best]
+    stack.n_open[t] -= 1
+    stack.open[t, best] = stack.open[t, stack.n_open[t]]
+    _copy_node(stack, t, t + 1)
+    kept = 0
+    for a in range(stack.n_open[t]):
+        b = stack.open[t, a]
+        if not local.conflict[j, b]:
+            stack.open[t + 1, kept] = b
+            kept += 1
+    stack.n_open[t + 1] = kept
+    stack.inside[t + 1, stack.n_inside[t + 1]] = j
+    stack.n_inside[t + 1] += 1
+    if stack.head[t] < 0:
+        stack.head[t + 1] = local.points[j]
+
+
+@njit(cache=True)
+def _undecided(stack, local, t):
+    """How many candidates of node t pay in one part of its box but not in another."""
+    count = 0
+    for a in range(stack.n_open[t]):
+        count += not local.sure[stack.open[t, a]]
+    return count
+
+
+@njit(cache=True)
+def _record(stack, local, t, value, found):
+    """Write the members of node t as a column, if there is room."""
+    size = stack.n_inside[t]
+    c = found.count[0]
+    begin = found.end[c - 1] if c else 0
+    if c == len(found.head) or begin + size > len(found.members):
+        return
+    found.head[c] = stack.head[t]
+    found.cost[c] = value
+    for a in range(size):
+        found.members[begin + a] = local.points[stack.inside[t, a]]
+    found.end[c] = begin + size
+    found.count[0] += 1
+
+
+@njit(cache=True)
+def _give_up(stack, local, top, floor):
+    """Charge the bounds of all open nodes to the points that may head their sets."""
+    for t in range(top + 1):
+        if stack.head[t] >= 0:
+            floor[stack.head[t]] = min(floor[stack.head[t]], stack.bound[t])
+        else:
+            for a in range(stack.n_open[t]):
+                i = local.points[stack.open[t, a]]
+                floor[i] = min(floor[i], stack.bound[t])
+
+
+@njit(cache=True)
+def _search_cell(stack, local, clash, sigma, reach, smallest, floor, tolerance, budget, found):
+    """Branch and bound from the node in slot 0; the number of nodes, negative if given up."""
+    top = 0
+    nodes = 0
+    while top >= 0:
+        if nodes == budget or top + 1 == len(stack.head):
+            _give_up(stack, local, top, floor)
+            return -nodes
+        nodes += 1
+        t = top
+        head = stack.head[t]
+        target = min(-tolerance, floor[head]) if head >= 0 else -tolerance
+        top -= 1
+        if stack.bound[t] >= target:
+            continue
+        total = _keep_paying(stack, local, t, reach * reach)
+        value, boxed = _members_value(stack, local, t, sigma)
+        if boxed - total >= target:
+            continue
+        if clash:
+            cover = _clique_cover(stack, local, t, boxed - target)
+            if boxed - cover >= target:
+                continue
+        if head >= 0 and _absorb(stack, local, t, clash):
+            value, boxed = _members_value(stack, local, t, sigma)
+            total = 0.0
+            for a in range(stack.n_open[t]):
+                total += local.weight[stack.open[t, a]]
+            if boxed - total >= target:
+                continue
+        if stack.n_open[t] == 0:
+            if head >= 0 and value < target:
+                floor[head] = value
+                _record(stack, local, t, value, found)
+            continue
+        stack.bound[t] = max(stack.bound[t], boxed - total)
+        widest = 0
+        for k in range(1, stack.lower.shape[1]):
+            if stack.upper[t, k] - stack.lower[t, k] > stack.upper[t, widest] - stack.lower[t, widest]:
+                widest = k
+        few = UNDECIDED_WITHOUT_HEAD if head < 0 else UNDECIDED_WITH_HEAD
+        wide = stack.upper[t, widest] - stack.lower[t, widest] > smallest
+        if wide and _undecided(stack, local, t) > few:
+            _halve(stack, t, widest)
+        else:
+            _decide(stack, local, t)
+        top = t + 1
+    return nodes
+
+
+@njit(cache=True)
+def price_cells(
+    centers, mass, prices, sigma, reach, start, neighbours, side, corners, cell_start,
+    cell_points, floor, tolerance, budget, found,
+):  # fmt: skip
+    """Search all cells: lower ``floor`` in place, write improving columns to ``found``.
+
+    Returns the number of nodes, and of cells that were given up after ``budget`` nodes (the
+    bounds of their open nodes went into ``floor``).
+    """
+    n, dim = centers.shape
+    most = 1
+    for c in range(len(corners)):
+        most = max(most, cell_start[c + 1] - cell_start[c])
+    depth = 2 * most + 64 * dim
+    stack = Stack(
+        np.empty((depth, dim)), np.empty((depth, dim)),
+        np.empty((depth, most), np.int32), np.empty(depth, np.int32),
+        np.empty((depth, most), np.int32), np.empty(depth, np.int32),
+        np.empty(depth, np.int32), np.empty(depth),
+    )  # fmt: skip
+    local = Local(
+        np.empty(most, np.int32), np.empty((most, dim)), np.empty(most), np.empty(most),
+        np.empty((most, most), np.bool_), np.empty(most), np.empty(most, np.bool_),
+        np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32),
+        np.empty(dim),
+    )  # fmt: skip
+    where = np.full(n, -1, np.int32)
+    origin = np.empty(dim)
+    nodes = 0
+    given_up = 0
+    for c in range(len(corners)):
+        cell = cell_points[cell_start[c] : cell_start[c + 1]]
+        rough = sigma
+        for j in cell:
+            rough -= prices[j]
+        if rough >= -tolerance:
+            continue
+        for k in range(dim):
+            origin[k] = corners[c, k] + 0.5 * side
+            stack.lower[0, k] = -0.5 * side
+            stack.upper[0, k] = 0.5 * side
+        clash = _load_cell(local, cell, origin, centers, mass, prices, start, neighbours, where)
+        stack.n_inside[0] = 0
+        stack.n_open[0] = len(cell)
+        for a in range(len(cell)):
+            stack.open[0, a] = a
+        stack.head[0] = -1
+        stack.bound[0] = rough
+        used = _search_cell(
+            stack, local, clash, sigma, reach, side * SMALLEST_BOX, floor, tolerance, budget, found
+        )
+        nodes += abs(used)
+        given_up += used < 0
+    return nodes, given_up
