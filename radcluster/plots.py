@@ -129,15 +129,15 @@ def curves(
     ax: Axes | None = None,
     title: str | None = None,
     drawstyle: str = "default",
+    markers: bool = True,
 ) -> Axes:
     """One line a name: ``series[name] = (x, y)`` or ``(x, y, spread)`` for a band y +- spread."""
     ax = figure()[1] if ax is None else ax
-    colours, markers = _cycle(PALETTE, len(series)), _cycle(MARKERS, len(series))
-    for (name, (x, y, *spread)), colour, marker in zip(
-        series.items(), colours, markers, strict=True
-    ):
+    colours = _cycle(PALETTE, len(series))
+    shapes = _cycle(MARKERS if markers else ("",), len(series))
+    for (name, (x, y, *spread)), colour, shape in zip(series.items(), colours, shapes, strict=True):
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        ax.plot(x, y, color=colour, marker=marker, ms=3.5, lw=1.3, label=name, drawstyle=drawstyle)
+        ax.plot(x, y, color=colour, marker=shape, ms=3.5, lw=1.3, label=name, drawstyle=drawstyle)
         for width in spread:
             step = "post" if drawstyle == "steps-post" else None
             width = np.asarray(width, dtype=float)
