@@ -165,13 +165,12 @@ def gap_over_time(
 
 def _hull(ax, members, colour, scale):
     """A cluster's outline: its hull, or the segment or point that it degenerates to."""
-    outline = members
+    members = outline = np.unique(members, axis=0)
     if len(members) > 2:
         try:
             outline = members[ConvexHull(members).vertices]
-        except QhullError:  # collinear: the two ends of the segment
-            order = np.lexsort(members.T[::-1])
-            outline = members[order[[0, -1]]]
+        except QhullError:  # collinear: the two ends, first and last in sorted order
+            outline = members[[0, -1]]
     # The thick edge rounds the corners and shows segments. Fill and edge share one opaque tint,
     # since two translucent layers would show where they overlap.
     tint = tuple(0.35 * np.array(to_rgb(colour)) + 0.65)
