@@ -11,7 +11,7 @@ from rich.console import Console
 from radcluster.errors import InputError
 
 #: Modules of :mod:`radcluster.reproduce`, in the order in which ``all`` runs them. Each has
-#: ``run(out, seeds=, n_jobs=) -> rows``, ``table(rows)`` and ``DEFAULT_SEEDS``, most ``draw(rows)``.
+#: ``run(out, seeds=, n_jobs=) -> rows``, ``table(rows)``, ``DEFAULT_SEEDS``, most ``draw(rows)``.
 EXPERIMENTS = (
     "table1",
     "fig1",
