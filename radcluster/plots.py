@@ -142,12 +142,32 @@ def curves(
             step = "post" if drawstyle == "steps-post" else None
             width = np.asarray(width, dtype=float)
             ax.fill_between(x, y - width, y + width, color=colour, alpha=0.15, lw=0, step=step)
+    if len(series) > 1:
+        ax.legend(fontsize=_SMALL, frameon=False)
+    return _titled(label(ax, xlabel, ylabel), title)
+
+
+def bars(
+    heights: Mapping[object, float],
+    xlabel: str,
+    ylabel: str,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """One bar a name, with its height written on top."""
+    ax = figure()[1] if ax is None else ax
+    names = [str(name) for name in heights]
+    drawn = ax.bar(names, list(heights.values()), color=PALETTE[0], width=0.7)
+    ax.bar_label(drawn, fontsize=_SMALL)
+    return _titled(label(ax, xlabel, ylabel), title)
+
+
+def label(ax: Axes, xlabel: str, ylabel: str) -> Axes:
+    """Name the axes, in the common look."""
     ax.set_xlabel(xlabel, fontsize=_TEXT)
     ax.set_ylabel(ylabel, fontsize=_TEXT)
     _dress(ax)
-    if len(series) > 1:
-        ax.legend(fontsize=_SMALL, frameon=False)
-    return _titled(ax, title)
+    return ax
 
 
 def gap_over_time(
