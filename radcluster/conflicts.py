@@ -177,14 +177,14 @@ def analyse(instance: Instance, *, anchored: bool = True, clique_budget: float =
     clique, proven = max_clique(graph.group_matrix, budget=clique_budget, stop_at=k + 1)
     points = tuple(int(graph.members[g][0]) for g in clique)
     if len(clique) > k:
-        return Analysis(None, points, proven, _clique_certificate(graph, clique))
+        return Analysis(None, points, proven, clique_certificate(graph, clique))
     if not anchored:
         return Analysis(Labelling.full(instance), points, proven)
     labelling, certificate = _propagate(graph, clique)
     return Analysis(labelling, points, proven, certificate)
 
 
-def _clique_certificate(graph: ConflictGraph, clique: list[int]) -> dict:
+def clique_certificate(graph: ConflictGraph, clique: list[int]) -> dict:
     """The clique as mutually conflicting points; as groups where single points do not show it."""
     candidates = np.concatenate([graph.members[g] for g in clique])
     between = graph.matrix[np.ix_(candidates, candidates)]
@@ -214,6 +214,8 @@ def _propagate(graph: ConflictGraph, clique: list[int]) -> tuple[Labelling | Non
         if not len(fixed):
             break
         for g in fixed:
+            if not allowed[g].any():
+                break  # struck out by another group fixed in this round
             k = int(allowed[g].argmax())
             settled[g] = True
             trail.append((int(g), k))
