@@ -1,0 +1,1 @@
+"""Column generation and branch and price for radius-constrained k-means."""

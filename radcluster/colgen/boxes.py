@@ -341,7 +341,10 @@ def _search_cell(stack, local, clash, sigma, reach, smallest, floor, tolerance, 
         stack.bound[t] = max(stack.bound[t], boxed - total)
         widest = 0
         for k in range(1, stack.lower.shape[1]):
-            if stack.upper[t, k] - stack.lower[t, k] > stack.upper[t, widest] - stack.lower[t, widest]:
+            if (
+                stack.upper[t, k] - stack.lower[t, k]
+                > stack.upper[t, widest] - stack.lower[t, widest]
+            ):
                 widest = k
         few = UNDECIDED_WITHOUT_HEAD if head < 0 else UNDECIDED_WITH_HEAD
         wide = stack.upper[t, widest] - stack.lower[t, widest] > smallest

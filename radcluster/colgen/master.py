@@ -13,61 +13,85 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 
+from radcluster.colgen.columns import Columns
 from radcluster.errors import SolverFailure
 
 
 @dataclass(frozen=True)
 class MasterSolution:
+    """Values of the columns; prices of the groups with sigma, the price of a cluster, last."""
+
     objective: float
     values: np.ndarray
     prices: np.ndarray
-    sigma: float
 
 
 class HighsMaster:
-    """The restricted master on ``n_groups`` rows."""
+    """The restricted master, warm-started from one solve to the next.
+
+    Costs are divided by ``unit``, about one cluster's cost, so that the solver's absolute
+    tolerances mean the same on any data. Column 0 is the incumbent as a whole: it covers every
+    group, counts as K clusters, and keeps each node of a search feasible at the incumbent's cost.
+    """
 
     name = "highs"
 
-    def __init__(self, n_groups: int, n_clusters: int):
-        self.n_groups = n_groups
+    def __init__(self, n_groups: int, n_clusters: int, unit: float, incumbent: float):
+        self.n_groups, self.n_clusters, self.unit = n_groups, n_clusters, unit
+        self._upper = np.empty(0)
         self.highs = highspy.Highs()
         self.highs.setOptionValue("output_flag", False)
         self.highs.setOptionValue("threads", 1)
         inf = highspy.kHighsInf
-        empty = np.empty(0, dtype=np.int32)
+        rows = np.arange(n_groups + 1, dtype=np.int32)
         lower = np.r_[np.ones(n_groups), -inf]
         upper = np.r_[np.full(n_groups, inf), float(n_clusters)]
-        self.highs.addRows(
-            n_groups + 1, lower, upper, 0, np.zeros(n_groups + 1, dtype=np.int32), empty, []
-        )
+        none = np.empty(0)
+        self.highs.addRows(n_groups + 1, lower, upper, 0, 0 * rows, none.astype(np.int32), none)
+        whole = np.r_[np.ones(n_groups), float(n_clusters)]
+        self.highs.addCol(incumbent / unit, 0.0, inf, len(rows), rows, whole)
 
-    @property
-    def n_columns(self) -> int:
-        return self.highs.getNumCol()
+    def set_incumbent(self, cost: float) -> None:
+        self.highs.changeColCost(0, cost / self.unit)
 
-    def add(self, columns, costs) -> None:
-        """Add columns, each an array of groups."""
-        rows = [np.append(column, self.n_groups) for column in columns]
-        sizes = np.array([len(row) for row in rows])
-        start = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-        index = np.concatenate(rows).astype(np.int32)
-        n = len(rows)
+    def add(self, columns: Columns, costs: np.ndarray) -> None:
+        n = len(columns)
+        if n == 0:
+            return
+        # One more entry a column, in the row that counts clusters.
+        index = np.insert(columns.members, columns.start[1:], self.n_groups).astype(np.int32)
+        start = (columns.start[:-1] + np.arange(n)).astype(np.int32)
         upper = np.full(n, highspy.kHighsInf)
+        values = np.ones(len(index))
         self.highs.addCols(
-            n, np.asarray(costs, float), np.zeros(n), upper, len(index), start, index,
-            np.ones(len(index)),
-        )  # fmt: skip
+            n, costs / self.unit, np.zeros(n), upper, len(index), start, index, values
+        )
+        self._upper = np.concatenate([self._upper, upper])
 
-    def solve(self) -> MasterSolution:
+    def allow(self, allowed: np.ndarray) -> None:
+        """Admit exactly the columns of this mask (the incumbent always is)."""
+        upper = np.where(allowed, highspy.kHighsInf, 0.0)
+        changed = np.flatnonzero(upper != self._upper)
+        if len(changed):
+            self.highs.changeColsBounds(
+                len(changed), (changed + 1).astype(np.int32), np.zeros(len(changed)), upper[changed]
+            )
+        self._upper = upper
+
+    def solve(self, seconds: float = np.inf) -> MasterSolution | None:
+        """Solve; None when the time is up."""
+        # HiGHS counts from its first run.
+        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + seconds)
         self.highs.run()
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            raise SolverFailure(f"restricted master: {self.highs.getModelStatus()}")
+        status = self.highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            return None
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SolverFailure(f"restricted master: {self.highs.modelStatusToString(status)}")
         solution = self.highs.getSolution()
-        duals = np.array(solution.row_dual)
+        duals = np.array(solution.row_dual) * self.unit
         return MasterSolution(
-            objective=self.highs.getObjectiveValue(),
-            values=np.array(solution.col_value),
-            prices=np.maximum(duals[:-1], 0.0),
-            sigma=max(-float(duals[-1]), 0.0),
+            objective=self.highs.getObjectiveValue() * self.unit,
+            values=np.array(solution.col_value)[1:],
+            prices=np.maximum(np.r_[duals[:-1], -duals[-1]], 0.0),
         )

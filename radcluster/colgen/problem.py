@@ -112,7 +112,9 @@ def compatible_pairs(instance: Instance) -> np.ndarray:
         tree = cKDTree(instance.points)
         radius = np.sqrt(limit) * (1 + 1e-9)
         if (tree.count_neighbors(tree, radius) - n) // 2 > MAX_PAIRS:
-            raise InputError("the radius is so large that the compatible pairs do not fit in memory")
+            raise InputError(
+                "the radius is so large that the compatible pairs do not fit in memory"
+            )
         pairs = tree.query_pairs(radius, output_type="ndarray")
         difference = instance.points[pairs[:, 0]] - instance.points[pairs[:, 1]]
         pairs = pairs[np.square(difference).sum(axis=1) <= limit]

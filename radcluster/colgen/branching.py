@@ -1,0 +1,82 @@
+"""Ryan-Foster branching: two points together, or apart.
+
+In a partition two points share a cluster or do not. A fractional solution that covers every
+point exactly once has two points a, b with 0 < sum of z_t over the columns holding both < 1. One
+branch merges them into a weighted point, the other makes them conflict; neither adds a row.
+
+The master covers points *at least* once. Columns that cover a point beyond once give it up
+(:func:`trimmed`): a subset costs no more, so the exact cover is as good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from radcluster.colgen.columns import Columns
+
+#: A value this close to a whole number counts as whole.
+INTEGRAL = 1e-6
+
+
+@dataclass(frozen=True, order=True)
+class Node:
+    """An open node of the tree: pairs of points joined and separated, and its lower bound."""
+
+    bound: float
+    number: int
+    together: tuple[tuple[int, int], ...] = ()
+    apart: tuple[tuple[int, int], ...] = ()
+
+    def children(self, pair: tuple[int, int], bound: float, number: int) -> tuple[Node, Node]:
+        return (
+            Node(bound, number, (*self.together, pair), self.apart),
+            Node(bound, number + 1, self.together, (*self.apart, pair)),
+        )
+
+
+def trimmed(columns: Columns, values: np.ndarray, n_groups: int) -> dict[tuple[int, ...], float]:
+    """An exact cover that costs no more: sets with their values."""
+    used = np.flatnonzero(values > INTEGRAL)
+    cover: dict[tuple[int, ...], float] = {}
+    for t in used:
+        key = tuple(np.sort(columns[t]).tolist())
+        cover[key] = cover.get(key, 0.0) + float(values[t])
+    holders: list[list[tuple[int, ...]]] = [[] for _ in range(n_groups)]
+    total = np.zeros(n_groups)
+    for key, value in cover.items():
+        for a in key:
+            total[a] += value
+    for a in np.flatnonzero(total > 1 + INTEGRAL):
+        holders[a] = [key for key in cover if a in key]
+        excess = total[a] - 1
+        for key in holders[a]:
+            moved = min(excess, cover[key])
+            if moved <= INTEGRAL:
+                break
+            cover[key] -= moved
+            rest = tuple(b for b in key if b != a)
+            if rest:
+                cover[rest] = cover.get(rest, 0.0) + moved
+            if cover[key] <= INTEGRAL:
+                del cover[key]
+            excess -= moved
+    return cover
+
+
+def fractional_pair(cover: dict[tuple[int, ...], float], n_groups: int) -> tuple[int, int] | None:
+    """The pair whose shared value is nearest to one half; None when the cover is integral."""
+    split = [(key, value) for key, value in cover.items() if value < 1 - INTEGRAL]
+    if not split:
+        return None
+    incidence = Columns.of([key for key, _ in split]).incidence(n_groups)
+    weights = np.array([value for _, value in split])
+    shared = (incidence.T @ (incidence * weights[:, None])).tocoo()
+    a, b = shared.coords
+    open_ = (a < b) & (shared.data > INTEGRAL) & (shared.data < 1 - INTEGRAL)
+    if not open_.any():
+        return None
+    a, b, value = a[open_], b[open_], shared.data[open_]
+    best = np.lexsort((b, a, np.round(np.abs(value - 0.5), 9)))[0]
+    return int(a[best]), int(b[best])

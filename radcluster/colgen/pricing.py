@@ -1,0 +1,91 @@
+"""Pricing: columns of negative reduced cost, fast ones first, and the proof that none is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from radcluster.colgen import boxes, greedy
+from radcluster.colgen.columns import Columns
+from radcluster.colgen.problem import Problem
+
+#: Nodes spent on one cell before its bound is taken as it stands.
+CELL_BUDGET = 200_000
+#: Cells searched between two looks at the clock.
+CELLS_AT_ONCE = 2_000
+#: Room for columns of one pricing, per group, and for their members, per column.
+COLUMNS_PER_GROUP = 4
+MEMBERS_PER_COLUMN = 64
+
+
+@dataclass(frozen=True)
+class Priced:
+    """Columns that price out; ``floor[i]`` bounds the reduced costs of the sets with head i."""
+
+    columns: Columns
+    floor: np.ndarray
+    nodes: int
+
+
+class Pricer:
+    """Pricing over the groups of one problem.
+
+    ``check`` is called from time to time and may raise to stop.
+    """
+
+    def __init__(self, problem: Problem, check=lambda: None):
+        self.problem = problem
+        self.check = check
+
+    def quick(self, prices: np.ndarray, sigma: float, tolerance: float) -> Columns:
+        """Columns grown around each group that price out by more than ``tolerance``."""
+        p = self.problem
+        found = self._buffers()
+        greedy.grow_columns(
+            p.centers, p.mass, prices, sigma, p.start, p.neighbours, tolerance, found
+        )
+        return _columns(found)
+
+    def exact(self, prices: np.ndarray, sigma: float, tolerance: float) -> Priced:
+        """The best column of each head, where it prices out by more than ``tolerance``."""
+        p = self.problem
+        side, corners, start, points = boxes.root_cells(p.centers, p.mass, prices, p.reach)
+        floor = np.full(p.n_groups, -tolerance)
+        nodes = 0
+        parts = []
+        for first in range(0, len(corners), CELLS_AT_ONCE):
+            self.check()
+            last = min(first + CELLS_AT_ONCE, len(corners))
+            found = self._buffers()
+            used, _ = boxes.price_cells(
+                p.centers, p.mass, prices, sigma, p.reach, p.start, p.neighbours,
+                side, corners[first:last], start[first : last + 1], points,
+                floor, tolerance, CELL_BUDGET, found,
+            )  # fmt: skip
+            nodes += used
+            parts.append(_best_by_head(_columns(found), found))
+        return Priced(Columns.concatenated(parts), floor, nodes)
+
+    def _buffers(self) -> boxes.Found:
+        n = COLUMNS_PER_GROUP * self.problem.n_groups + 100
+        return boxes.Found(
+            head=np.empty(n, np.int32),
+            cost=np.empty(n),
+            end=np.empty(n, np.int64),
+            members=np.empty(n * MEMBERS_PER_COLUMN, np.int32),
+            count=np.zeros(1, np.int64),
+        )
+
+
+def _columns(found: boxes.Found) -> Columns:
+    count = int(found.count[0])
+    start = np.concatenate([[0], found.end[:count]])
+    return Columns(start, found.members[: start[-1]].copy())
+
+
+def _best_by_head(columns: Columns, found: boxes.Found) -> Columns:
+    """The last column written for each head: later ones are better."""
+    heads = found.head[: len(columns)][::-1]
+    _, last = np.unique(heads, return_index=True)
+    return columns.select(np.sort(len(columns) - 1 - last))

@@ -1,0 +1,147 @@
+"""Column generation at one node: the linear relaxation's optimum, or a bound that suffices.
+
+Rows of the master belong to the groups of the root problem (*atoms*). A node may merge atoms
+further; its pricing works on the merged groups, to which the price of their atoms minus what the
+merger itself costs is passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from radcluster.colgen.bounds import lagrangian_bound
+from radcluster.colgen.branching import Node
+from radcluster.colgen.columns import ColumnPool, Columns, costs
+from radcluster.colgen.master import MasterSolution
+from radcluster.colgen.pricing import Pricer
+from radcluster.colgen.problem import Problem
+from radcluster.colgen.stabilise import Smoothing
+
+#: Reduced costs above minus this part of a cluster's cost count as zero.
+PRICE_TOLERANCE = 1e-9
+
+
+@dataclass
+class View:
+    """A node's problem seen from the atoms."""
+
+    problem: Problem
+    group_of: np.ndarray
+    merging_cost: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, root: Problem) -> View:
+        group_of = np.empty(root.n_groups, dtype=np.int64)
+        group_of[root.labels] = problem.labels
+        gaps = root.centers - problem.centers[group_of]
+        energy = root.mass * np.square(gaps).sum(axis=1)
+        merging = np.bincount(group_of, energy, minlength=problem.n_groups)
+        return cls(problem, group_of, merging)
+
+    @property
+    def merged(self) -> bool:
+        return self.problem.n_groups < len(self.group_of)
+
+    def prices(self, prices: np.ndarray) -> np.ndarray:
+        """Prices of the node's groups, maybe negative."""
+        if not self.merged:
+            return np.ascontiguousarray(prices)
+        return np.bincount(self.group_of, prices) - self.merging_cost
+
+    def columns(self, columns: Columns) -> Columns:
+        """A node's columns as sets of atoms."""
+        if not self.merged:
+            return columns
+        atoms = np.argsort(self.group_of, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(self.group_of))])
+        return Columns.of(
+            np.concatenate([atoms[start[g] : start[g + 1]] for g in columns[t]])
+            for t in range(len(columns))
+        )
+
+
+def admitted(columns: Columns, node: Node, atom_of: np.ndarray) -> np.ndarray:
+    """Which columns of atoms respect a node's decisions."""
+    ok = np.ones(len(columns), dtype=bool)
+    if not node.together and not node.apart:
+        return ok
+    by_atom = columns.incidence(int(atom_of.max()) + 1).tocsc()
+
+    def holds(point):
+        a = atom_of[point]
+        mask = np.zeros(len(columns), dtype=bool)
+        mask[by_atom.indices[by_atom.indptr[a] : by_atom.indptr[a + 1]]] = True
+        return mask
+
+    for i, j in node.together:
+        ok &= holds(i) == holds(j)
+    for i, j in node.apart:
+        ok &= ~(holds(i) & holds(j))
+    return ok
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """Where column generation ended: a lower bound, and the master's solution if it is needed."""
+
+    bound: float
+    solution: MasterSolution | None
+
+
+class Relaxation:
+    """Column generation over one master and one pool, node after node.
+
+    Parameters
+    ----------
+    root : Problem
+        Its groups are the rows of ``master`` and ``pool``.
+    check : callable
+        Called often; may raise to stop. Nothing is lost: bounds are reported as they come.
+    report : callable
+        Called with the lower bound of the node after each iteration.
+    """
+
+    def __init__(self, root: Problem, master, pool: ColumnPool, check, report):
+        self.root, self.master, self.pool = root, master, pool
+        self.check, self.report = check, report
+
+    def solve(self, node: Node, problem: Problem, cutoff: float, closed: float) -> Relaxed:
+        """Solve a node's relaxation until its bound passes ``cutoff`` or is within ``closed``."""
+        view = View.of(problem, self.root)
+        pricer = Pricer(problem, self.check)
+        smoothing = Smoothing()
+        self.master.allow(admitted(self.pool.columns, node, self.root.labels))
+        while True:
+            self.check()
+            solution = self.master.solve()
+            fresh = self._price(view, pricer, smoothing, solution.prices)
+            bound = max(node.bound, smoothing.bound)
+            self.report(bound)
+            if bound >= cutoff:
+                return Relaxed(bound, None)
+            if not fresh or solution.objective - bound <= closed:
+                return Relaxed(bound, solution)
+
+    def _price(self, view, pricer, smoothing, prices) -> int:
+        """Add columns that price out at the master's prices; how many."""
+        tolerance = PRICE_TOLERANCE * self.master.unit
+        for mixture in smoothing.mixtures(prices):
+            atoms, sigma = mixture[:-1], float(mixture[-1])
+            at = view.prices(atoms)
+            priced = pricer.exact(at, sigma, tolerance)
+            k = self.root.n_clusters
+            # Prices net of the mergers' costs sum to the bound without those costs.
+            bound = lagrangian_bound(at, sigma, priced.floor, k) + view.merging_cost.sum()
+            smoothing.learn(mixture, bound)
+            quick = pricer.quick(at, sigma, tolerance)
+            columns = view.columns(Columns.concatenated([quick, priced.columns]))
+            if not len(columns):
+                continue
+            reduced = costs(columns, self.root) - columns.sums(prices[:-1]) + prices[-1]
+            fresh, fresh_costs = self.pool.add(columns.select(reduced < -tolerance))
+            self.master.add(fresh, fresh_costs)
+            if len(fresh):
+                return len(fresh)
+        return 0

@@ -1,0 +1,161 @@
+"""Branch and price: best bound first, with heuristics for good partitions early."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from radcluster.colgen import primal
+from radcluster.colgen.branching import Node, fractional_pair, trimmed
+from radcluster.colgen.columns import ColumnPool
+from radcluster.colgen.master import HighsMaster
+from radcluster.colgen.problem import Problem, ProblemFactory
+from radcluster.colgen.progress import Progress
+from radcluster.colgen.relaxation import Relaxation
+from radcluster.heuristics import improve, partition_cost
+from radcluster.steps import Clock
+
+#: A relaxation is solved when its bound is this part of the wanted gap below its value.
+CLOSED_PART = 0.1
+#: Seconds for choosing among the root's columns, beyond what was spent until then.
+CHOICE_SECONDS = 1.0
+
+
+class TimeUp(Exception):
+    """The time limit has been reached."""
+
+
+class Search:
+    """The state of a branch and price: incumbent, lower bound, columns, open nodes.
+
+    Costs are those of the partition, the problem's ``offset`` included. ``lower_bound`` is valid
+    whenever the search is stopped.
+    """
+
+    def __init__(
+        self,
+        factory: ProblemFactory,
+        root: Problem,
+        groups: np.ndarray,
+        *,
+        rel_gap: float,
+        clock: Clock,
+        progress: Callable[[Progress], None] | None = None,
+        master: type = HighsMaster,
+    ):
+        self.factory, self.root = factory, root
+        self.rel_gap, self.clock, self.progress = rel_gap, clock, progress
+        self.groups = groups
+        self.net_cost = partition_cost(root, groups)
+        unit = self.net_cost / root.n_clusters or 1.0
+        self.pool = ColumnPool(root)
+        self.master = master(root.n_groups, root.n_clusters, unit, self.net_cost)
+        self.relaxation = Relaxation(root, self.master, self.pool, self._check, self._report)
+        self.master.add(*self.pool.add(primal.surroundings(root, groups)))
+        self.open: list[Node] = [Node(0.0, 0)]
+        self.node: Node | None = None
+        self.node_bound = 0.0
+        self.closed_bound = math.inf
+        self.iterations = 0
+        self.nodes = 0
+
+    @property
+    def upper_bound(self) -> float:
+        return self.net_cost + self.root.offset
+
+    @property
+    def lower_bound(self) -> float:
+        bounds = [self.net_cost, self.closed_bound]
+        if self.open:
+            bounds.append(self.open[0].bound)
+        if self.node is not None:
+            bounds.append(self.node_bound)
+        return min(bounds) + self.root.offset
+
+    @property
+    def _cutoff(self) -> float:
+        """Nodes with this net bound cannot improve the incumbent by more than the wanted gap."""
+        return self.net_cost - self.rel_gap * abs(self.upper_bound)
+
+    def run(self) -> None:
+        """Search until the gap is closed; raises :class:`TimeUp` at the time limit."""
+        while self.open and self.open[0].bound < self._cutoff:
+            self.node = heapq.heappop(self.open)
+            self.node_bound = self.node.bound
+            self._process(self.node)
+            self.node = None
+            self.nodes += 1
+        self._show()
+
+    def _process(self, node: Node) -> None:
+        problem = self.factory.build(node.together, node.apart)
+        if problem is None:
+            return
+        closed = CLOSED_PART * self.rel_gap * abs(self.upper_bound)
+        relaxed = self.relaxation.solve(node, problem, self._cutoff, closed)
+        pair = None
+        if relaxed.solution is not None:
+            pair = self._branch_or_take(relaxed.solution.values)
+        if pair is None or relaxed.bound >= self._cutoff:
+            self.closed_bound = min(self.closed_bound, relaxed.bound)
+            return
+        first = self.root.members
+        points = (int(first[pair[0]][0]), int(first[pair[1]][0]))
+        for child in node.children(points, relaxed.bound, 2 * self.nodes + 1):
+            heapq.heappush(self.open, child)
+
+    def _branch_or_take(self, values: np.ndarray) -> tuple[int, int] | None:
+        """A pair to branch on; when the relaxation is integral, take it as a partition."""
+        columns = self.pool.columns
+        cover = trimmed(columns, values, self.root.n_groups)
+        pair = fractional_pair(cover, self.root.n_groups)
+        if pair is None:
+            clusters = primal.cover_to_clusters(cover, self.root.n_groups)
+            if sum(map(len, clusters)) == self.root.n_groups:
+                self._offer(primal.to_exactly_k(self.root, clusters))
+            return None
+        self._offer(primal.rounded(self.root, columns, values))
+        if self.nodes == 0:
+            seconds = CHOICE_SECONDS + self.clock.seconds
+            if self.clock.left is not None:
+                seconds = min(seconds, self.clock.left)
+            self._offer(
+                primal.best_choice(self.root, columns, self.pool.costs, self.master.unit, seconds)
+            )
+        return pair
+
+    def _offer(self, groups: np.ndarray | None) -> None:
+        """Improve a partition by local search and keep it if it is the best."""
+        if groups is None:
+            return
+        groups = improve(self.root, groups)
+        cost = partition_cost(self.root, groups)
+        if cost < self.net_cost:
+            self.groups, self.net_cost = groups, cost
+            self.master.set_incumbent(cost)
+            self.master.add(*self.pool.add(primal.surroundings(self.root, groups)))
+
+    def _check(self) -> None:
+        if self.clock.expired:
+            raise TimeUp
+
+    def _report(self, bound: float) -> None:
+        self.node_bound = max(self.node_bound, bound)
+        self.iterations += 1
+        self._show()
+
+    def _show(self) -> None:
+        if self.progress is not None:
+            self.progress(
+                Progress(
+                    iteration=self.iterations,
+                    columns=len(self.pool),
+                    incumbent=self.upper_bound,
+                    bound=self.lower_bound,
+                    seconds=self.clock.seconds,
+                    nodes=self.nodes,
+                )
+            )
