@@ -14,14 +14,15 @@ import heapq
 
 import numpy as np
 from numba import njit
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import cdist, squareform
 
 from radcluster.colgen.problem import Problem, ProblemFactory
-from radcluster.conflicts import ConflictGraph
 from radcluster.instance import Instance
 from radcluster.verify import violations
 
-#: Above this many groups the colouring, which needs the whole conflict graph, is not tried.
-MAX_COLOURING = 3000
+#: Above this many groups no start that needs an N x N matrix is tried.
+MAX_DENSE = 4000
 
 
 def heuristic_partition(instance: Instance, *, seed: int = 0, tries: int = 10) -> np.ndarray | None:
@@ -33,17 +34,17 @@ def heuristic_partition(instance: Instance, *, seed: int = 0, tries: int = 10) -
     problem = ProblemFactory(instance).build()
     if problem is None or problem.n_groups < instance.n_clusters:
         return None
-    groups = best_start(problem, instance, np.random.default_rng(seed), tries)
+    groups = best_start(problem, np.random.default_rng(seed), tries)
     if groups is None:
         return None
     labels = groups[problem.labels]
     return None if violations(instance, labels) else labels
 
 
-def best_start(problem: Problem, instance: Instance, rng, tries: int = 10) -> np.ndarray | None:
+def best_start(problem: Problem, rng, tries: int = 10) -> np.ndarray | None:
     """Cluster of each group, the best of several starts after local search."""
     best, best_cost = None, np.inf
-    for start in _starts(problem, instance, rng, tries):
+    for start in _starts(problem, rng, tries):
         groups = improve(problem, start)
         cost = partition_cost(problem, groups)
         if cost < best_cost:
@@ -51,23 +52,23 @@ def best_start(problem: Problem, instance: Instance, rng, tries: int = 10) -> np
     return best
 
 
-def _starts(problem, instance, rng, tries):
+def _starts(problem, rng, tries):
     if not problem.has_conflicts:
         for _ in range(tries):
             yield spread_out(problem, rng)
         return
     found = False
-    for linkage in ("ward", "complete"):
-        clusters = agglomerate(problem, linkage)
+    methods = (ward, complete_linkage) if problem.n_groups <= MAX_DENSE else (ward,)
+    for method in methods:
+        clusters = method(problem)
         if len(clusters) <= problem.n_clusters:
             found = True
             yield to_exactly_k(problem, clusters)
-    if not found and problem.n_groups <= MAX_COLOURING:
-        colours = ConflictGraph(instance).colouring()
-        if colours.max() < problem.n_clusters:
-            by_group = np.empty(problem.n_groups, dtype=int)
-            by_group[problem.labels] = colours
-            yield to_exactly_k(problem, [np.flatnonzero(by_group == k) for k in set(by_group)])
+    for nearest in (True, False):
+        colours = None if found else colouring(problem, nearest)
+        if colours is not None:
+            found = True
+            yield to_exactly_k(problem, [np.flatnonzero(colours == k) for k in set(colours)])
 
 
 def partition_cost(problem: Problem, groups) -> float:
@@ -94,51 +95,119 @@ def spread_out(problem: Problem, rng) -> np.ndarray:
     return groups
 
 
-def agglomerate(problem: Problem, linkage: str) -> list[list[int]]:
-    """Merge compatible clusters, cheapest first, until K remain or none can be merged."""
+def ward(problem: Problem) -> list[list[int]]:
+    """Merge compatible clusters, the least increase of cost first, until K remain."""
     clusters = {a: [a] for a in range(problem.n_groups)}
-    mass = dict(enumerate(problem.mass.tolist()))
-    mean = dict(enumerate(problem.centers))
-    joinable = {a: set(problem.compatible_with(a).tolist()) for a in clusters}
-
-    def price(a, b):
-        if linkage == "complete":
-            x, y = problem.centers[clusters[a]], problem.centers[clusters[b]]
-            return float(np.square(x[:, None] - y[None]).sum(axis=2).max())
-        gap = mean[a] - mean[b]
-        return mass[a] * mass[b] / (mass[a] + mass[b]) * float(gap @ gap)
-
-    heap = _initial_merges(problem, linkage)
-    fresh = problem.n_groups
+    mass = problem.mass.tolist()
+    mean = problem.centers.tolist()
+    joinable = [set(problem.compatible_with(a).tolist()) for a in range(problem.n_groups)]
+    heap = _first_merges(problem)
     while len(clusters) > problem.n_clusters and heap:
         _, a, b = heapq.heappop(heap)
         if a not in clusters or b not in clusters:
             continue
-        total = mass[a] + mass[b]
-        mean[fresh] = (mass[a] * mean[a] + mass[b] * mean[b]) / total
-        mass[fresh] = total
+        fresh = len(mass)
         clusters[fresh] = clusters.pop(a) + clusters.pop(b)
-        # All of c is compatible with the union when it is with both parts.
-        joinable[fresh] = joinable[a] & joinable[b]
-        for c in (joinable.pop(a) | joinable.pop(b)) - {a, b}:
+        total = mass[a] + mass[b]
+        mass.append(total)
+        pairs = zip(mean[a], mean[b], strict=True)
+        mean.append([(mass[a] * x + mass[b] * y) / total for x, y in pairs])
+        for c in (joinable[a] | joinable[b]) - {a, b}:
             joinable[c] -= {a, b}
+        # All of c is compatible with the union when it is with both parts.
+        joinable.append(joinable[a] & joinable[b])
+        joinable[a] = joinable[b] = set()
         for c in joinable[fresh]:
             joinable[c].add(fresh)
-            heapq.heappush(heap, (price(fresh, c), fresh, c))
-        fresh += 1
+            gap = sum((x - y) ** 2 for x, y in zip(mean[fresh], mean[c], strict=True))
+            heapq.heappush(heap, (total * mass[c] / (total + mass[c]) * gap, fresh, c))
     return list(clusters.values())
 
 
-def _initial_merges(problem, linkage):
+def _first_merges(problem):
     a = np.repeat(np.arange(problem.n_groups), np.diff(problem.start))
     b = problem.neighbours
     a, b = a[a < b], b[a < b]
     price = np.square(problem.centers[a] - problem.centers[b]).sum(axis=1)
-    if linkage == "ward":
-        price *= problem.mass[a] * problem.mass[b] / (problem.mass[a] + problem.mass[b])
+    price *= problem.mass[a] * problem.mass[b] / (problem.mass[a] + problem.mass[b])
     heap = list(zip(price.tolist(), a.tolist(), b.tolist(), strict=True))
     heapq.heapify(heap)
     return heap
+
+
+def complete_linkage(problem: Problem) -> list[np.ndarray]:
+    """Merge compatible clusters, the least diameter first, until K remain."""
+    n = problem.n_groups
+    distance = cdist(problem.centers, problem.centers)
+    never = 2 * distance.max() + 1
+    apart = np.ones((n, n), dtype=bool)
+    apart[np.repeat(np.arange(n), np.diff(problem.start)), problem.neighbours] = False
+    distance[apart] = never
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "complete")
+    merges = min(n - problem.n_clusters, int((tree[:, 2] < never).sum()))
+    height = tree[merges - 1, 2] if merges else -1.0
+    labels = fcluster(tree, height, "distance")
+    return [np.flatnonzero(labels == c) for c in np.unique(labels)]
+
+
+def colouring(problem: Problem, nearest: bool) -> np.ndarray | None:
+    """Clusters by saturation: the group with the fewest clusters left chooses next.
+
+    It joins the nearest of them, or the first; None when some group has no cluster left.
+    """
+    p = problem
+    colours = np.full(p.n_groups, -1)
+    done = _colour(p.centers, p.mass, p.start, p.neighbours, p.n_clusters, nearest, colours)
+    return colours if done else None
+
+
+@njit(cache=True)
+def _colour(centers, mass, start, neighbours, n_clusters, nearest, colours):
+    n, dim = centers.shape
+    fits = np.ones((n, n_clusters), np.bool_)
+    left = np.zeros(n, np.int64)
+    sums = np.zeros((n_clusters, dim))
+    total = np.zeros(n_clusters)
+    compatible = np.zeros(n, np.bool_)
+    used = 0
+    for _ in range(n):
+        i = -1
+        for j in range(n):
+            if colours[j] >= 0:
+                continue
+            fewer = i < 0 or left[j] < left[i]
+            # Of equals, the one with the most conflicts.
+            if fewer or (left[j] == left[i] and start[j + 1] - start[j] < start[i + 1] - start[i]):
+                i = j
+        best = -1
+        for k in range(used):
+            if fits[i, k] and (
+                best < 0
+                or (
+                    nearest
+                    and _gap(centers, sums, total, i, k) < _gap(centers, sums, total, i, best)
+                )
+            ):
+                best = k
+        if best < 0:
+            if used == n_clusters:
+                return False
+            best = used
+            used += 1
+            left += 1
+        colours[i] = best
+        total[best] += mass[i]
+        for a in range(dim):
+            sums[best, a] += mass[i] * centers[i, a]
+        compatible[:] = False
+        for p in range(start[i], start[i + 1]):
+            compatible[neighbours[p]] = True
+        for j in range(n):
+            if fits[j, best] and not compatible[j]:
+                fits[j, best] = False
+                left[j] -= 1
+    return True
 
 
 def to_exactly_k(problem: Problem, clusters) -> np.ndarray:

@@ -123,15 +123,39 @@ def _keep_paying(stack, local, t, limit):
 
 
 @njit(cache=True)
-def _members_value(stack, local, t, sigma):
-    """Reduced cost of the members of node t: at their mean, and with the centre in the box."""
+def _mark_free(stack, local, t, clash):
+    """Put first the candidates that pay everywhere in the box and conflict with no other."""
+    count = stack.n_open[t]
+    free = 0
+    for a in range(count):
+        j = stack.open[t, a]
+        alone = local.sure[j]
+        if alone and clash:
+            for b in range(count):
+                if local.conflict[j, stack.open[t, b]]:
+                    alone = False
+                    break
+        if alone:
+            stack.open[t, a] = stack.open[t, free]
+            stack.open[t, free] = j
+            free += 1
+    return free
+
+
+@njit(cache=True)
+def _value(stack, local, t, free, sigma):
+    """Reduced cost of the members and the first ``free`` candidates of node t.
+
+    At their mean, and with the centre in the box.
+    """
     dim = local.x.shape[1]
+    inside = stack.n_inside[t]
     mean = local.mean
     mean[:] = 0.0
     mass = 0.0
     value = sigma
-    for a in range(stack.n_inside[t]):
-        j = stack.inside[t, a]
+    for a in range(inside + free):
+        j = stack.inside[t, a] if a < inside else stack.open[t, a - inside]
         mass += local.m[j]
         value -= local.lam[j]
         for k in range(dim):
@@ -140,8 +164,8 @@ def _members_value(stack, local, t, sigma):
         return value, value
     for k in range(dim):
         mean[k] /= mass
-    for a in range(stack.n_inside[t]):
-        j = stack.inside[t, a]
+    for a in range(inside + free):
+        j = stack.inside[t, a] if a < inside else stack.open[t, a - inside]
         for k in range(dim):
             value += local.m[j] * (local.x[j, k] - mean[k]) ** 2
     boxed = value
@@ -152,21 +176,27 @@ def _members_value(stack, local, t, sigma):
 
 
 @njit(cache=True)
-def _clique_cover(stack, local, t, enough):
-    """Sum over a greedy cover of the candidates by conflict cliques of the largest weights.
+def _clique_cover(stack, local, t, free, clash, enough):
+    """Sum over a greedy cover, by conflict cliques, of the cliques' largest weights.
+
+    Covers the candidates from the one numbered ``free`` on.
 
     Stops, with infinity, once the sum exceeds ``enough``: the node stays open anyway.
     """
     order, link, last = local.order, local.link, local.last
-    count = stack.n_open[t]
+    count = stack.n_open[t] - free
+    total = 0.0
+    if not clash:
+        for a in range(count):
+            total += local.weight[stack.open[t, free + a]]
+        return total
     for a in range(count):
-        j = stack.open[t, a]
+        j = stack.open[t, free + a]
         b = a - 1
         while b >= 0 and local.weight[order[b]] < local.weight[j]:
             order[b + 1] = order[b]
             b -= 1
         order[b + 1] = j
-    total = 0.0
     cliques = 0
     for a in range(count):
         j = order[a]
@@ -190,31 +220,15 @@ def _clique_cover(stack, local, t, enough):
 
 
 @njit(cache=True)
-def _absorb(stack, local, t, clash):
-    """Take in the candidates that pay everywhere and conflict with no other; how many."""
-    taken = 0
-    kept = 0
-    count = stack.n_open[t]
-    for a in range(count):
-        j = stack.open[t, a]
-        free = local.sure[j]
-        if free and clash:
-            for b in range(count):
-                if local.conflict[j, stack.open[t, b]]:
-                    free = False
-                    break
-        local.order[a] = j if free else -1 - j
-    for a in range(count):
-        j = local.order[a]
-        if j >= 0:
-            stack.inside[t, stack.n_inside[t]] = j
-            stack.n_inside[t] += 1
-            taken += 1
-        else:
-            stack.open[t, kept] = -1 - j
-            kept += 1
-    stack.n_open[t] = kept
-    return taken
+def _absorb(stack, t, free):
+    """Make members of the first ``free`` candidates."""
+    for a in range(free):
+        stack.inside[t, stack.n_inside[t]] = stack.open[t, a]
+        stack.n_inside[t] += 1
+    rest = stack.n_open[t] - free
+    for a in range(rest):
+        stack.open[t, a] = stack.open[t, a + free]
+    stack.n_open[t] = rest
 
 
 @njit(cache=True)
@@ -230,6 +244,18 @@ def _copy_node(stack, source, target):
     stack.n_open[target] = stack.n_open[source]
     stack.head[target] = stack.head[source]
     stack.bound[target] = stack.bound[source]
+
+
+@njit(cache=True)
+def _widest(stack, t):
+    """The longest side of node t's box."""
+    widest = 0
+    width = 0.0
+    for k in range(stack.lower.shape[1]):
+        if stack.upper[t, k] - stack.lower[t, k] > width:
+            widest = k
+            width = stack.upper[t, k] - stack.lower[t, k]
+    return widest
 
 
 @njit(cache=True)
@@ -319,34 +345,25 @@ def _search_cell(stack, local, clash, sigma, reach, smallest, floor, tolerance, 
         if stack.bound[t] >= target:
             continue
         total = _keep_paying(stack, local, t, reach * reach)
-        value, boxed = _members_value(stack, local, t, sigma)
+        _, boxed = _value(stack, local, t, 0, sigma)
         if boxed - total >= target:
             continue
-        if clash:
-            cover = _clique_cover(stack, local, t, boxed - target)
-            if boxed - cover >= target:
-                continue
-        if head >= 0 and _absorb(stack, local, t, clash):
-            value, boxed = _members_value(stack, local, t, sigma)
-            total = 0.0
-            for a in range(stack.n_open[t]):
-                total += local.weight[stack.open[t, a]]
-            if boxed - total >= target:
-                continue
-        if stack.n_open[t] == 0:
-            if head >= 0 and value < target:
+        free = _mark_free(stack, local, t, clash)
+        value, boxed = _value(stack, local, t, free, sigma)
+        cover = _clique_cover(stack, local, t, free, clash, boxed - target)
+        if boxed - cover >= target:
+            continue
+        if head >= 0:
+            _absorb(stack, t, free)
+            if stack.n_open[t] == 0:
                 floor[head] = value
                 _record(stack, local, t, value, found)
+                continue
+        elif stack.n_open[t] == 0:
             continue
-        stack.bound[t] = max(stack.bound[t], boxed - total)
-        widest = 0
-        for k in range(1, stack.lower.shape[1]):
-            if (
-                stack.upper[t, k] - stack.lower[t, k]
-                > stack.upper[t, widest] - stack.lower[t, widest]
-            ):
-                widest = k
+        stack.bound[t] = max(stack.bound[t], boxed - cover)
         few = UNDECIDED_WITHOUT_HEAD if head < 0 else UNDECIDED_WITH_HEAD
+        widest = _widest(stack, t)
         wide = stack.upper[t, widest] - stack.lower[t, widest] > smallest
         if wide and _undecided(stack, local, t) > few:
             _halve(stack, t, widest)

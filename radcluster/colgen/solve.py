@@ -58,7 +58,7 @@ def solve_colgen(
     root = factory.build()
     if root is None or root.n_groups < instance.n_clusters:
         return _result(instance, clock, "infeasible", certificate=analyse(instance).certificate)
-    groups = best_start(root, instance, np.random.default_rng(seed))
+    groups = best_start(root, np.random.default_rng(seed))
     if groups is None:
         fewest = fewest_clusters(instance, time_limit=clock.left)
         if fewest.lower_bound > instance.n_clusters:
