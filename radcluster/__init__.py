@@ -30,3 +30,7 @@ def __getattr__(name: str):
 
 def __dir__():
     return sorted([*globals(), *_WHERE])
+
+
+# Makes the conic solvers known to Pyomo; each is imported when it is first asked for.
+importlib.import_module("radcluster.solvers.conic")

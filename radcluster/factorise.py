@@ -1,0 +1,206 @@
+"""Schur blocks as a nonlinear program: P = L L' in place of P psd (Burer and Monteiro 2003).
+
+The transformation ``radcluster.factorise`` gives each block of order n a lower-trapezoidal factor L
+with ``rank`` columns (n when omitted: then nothing is lost) and the equations P = L L'. What results is smooth, but not convex: a solver finds a stationary point. It is the optimum of the
+semidefinite program when the multipliers S of these equations form a positive semidefinite matrix:
+stationarity in L says S L = 0, hence <S, P> = 0, so that S completes a dual solution.
+:func:`solve_factorised` solves with Ipopt and checks that; the safe bound of
+:mod:`radcluster.sdp_bounds` from the same multipliers holds either way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyomo.environ as pyo
+from pyomo.common.config import ConfigDict, ConfigValue, PositiveInt
+from pyomo.contrib.pynumero.asl import AmplInterface
+from pyomo.core.base.transformation import Transformation, TransformationFactory
+from pyomo.opt import TerminationCondition
+
+from radcluster.errors import InputError, SolverUnavailable
+from radcluster.schur import SchurBlockData, schur_blocks, triangle_indices, unpack
+from radcluster.sdp_bounds import dual_violation
+from radcluster.solvers import registry
+from radcluster.solvers.conic_backends import ConicSolution
+from radcluster.solvers.conic_program import ConicProgram, compile_model, triangle_scale
+from radcluster.solvers.options import Options
+
+#: Dual infeasibility and gap, both relative, up to which a stationary point counts as verified.
+VERIFIED = 1e-5
+
+#: The target keeps a little of the barrier: the multipliers are those of a point inside the cone,
+#: where they are unique; at its boundary Ipopt's become arbitrary.
+_SETTINGS = {"mu_strategy": "adaptive", "mu_target": 1e-10, "max_iter": 1000, "sb": "yes"}
+
+
+@TransformationFactory.register(
+    "radcluster.factorise", doc="Replace each Schur block P by equations P = L L'"
+)
+class Factorise(Transformation):
+    """``TransformationFactory("radcluster.factorise").apply_to(model, rank=3)``."""
+
+    CONFIG = ConfigDict("radcluster.factorise")
+    CONFIG.declare(
+        "rank",
+        ConfigValue(
+            default=None,
+            domain=PositiveInt,
+            description="Columns of each factor L; the order of the block when omitted.",
+        ),
+    )
+
+    def _apply_to(self, model, **kwds):
+        config = self.CONFIG(kwds)
+        for block in schur_blocks(model):
+            _factorise(block, min(config.rank or block.order, block.order))
+
+
+def _factorise(block: SchurBlockData, rank: int) -> None:
+    if block.component("L") is not None:
+        raise InputError(f"the Schur block {block.name} is factorised already")
+    n = block.order
+    start = _start(block, rank)
+    cells = [(p, c) for p in range(n) for c in range(min(p + 1, rank))]
+    block.L = pyo.Var(cells, initialize={cell: float(start[cell]) for cell in cells})
+    for c in range(rank):
+        # No loss: a column may change its sign. An interior-point solver's barrier on the
+        # diagonal is then log det P, which keeps P inside the cone until the end.
+        block.L[c, c].setlb(0.0)
+    rows, columns = triangle_indices(n)
+
+    def product(b, p, q):
+        # Row p of L, with p <= q, ends at the diagonal or at the last column.
+        inner = pyo.quicksum(b.L[p, c] * b.L[q, c] for c in range(min(p + 1, rank)))
+        return inner - b.triangle[q * (q + 1) // 2 + p] == 0
+
+    pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+    block.factor = pyo.Constraint(pairs, rule=product, doc="P = L L'")
+
+
+def _start(block: SchurBlockData, rank: int) -> np.ndarray:
+    """Factor of the current values when they are set; else a fixed, unsymmetric matrix."""
+    values = [pyo.value(entry, exception=False) for entry in block.triangle]
+    n = block.order
+    if None in values:
+        # L = 0 is stationary, and so may be a row of zeros: a start has to avoid both.
+        start = np.eye(n, rank)
+        start[rank:] = np.random.default_rng(0).uniform(0.0, 1.0, (n - rank, rank))
+        return start / np.sqrt(n)
+    eigenvalues, vectors = np.linalg.eigh(unpack(values))
+    root = vectors[:, ::-1] * np.sqrt(np.maximum(eigenvalues[::-1], 1e-4))
+    # Rotate the leading columns into lower-trapezoidal form.
+    factor = np.linalg.qr(root[:, :rank].T)[1].T
+    return factor * np.where(np.diag(factor) < 0, -1.0, 1.0)
+
+
+def solve_factorised(
+    model: pyo.Block,
+    options: Options = Options(),  # noqa: B008 - frozen
+    tolerance: float | None = None,
+    *,
+    rank: int | None = None,
+) -> ConicSolution:
+    """Solve a model with Schur blocks by Ipopt on its factorised form.
+
+    The model itself is not changed. The values it holds are the starting point.
+
+    Returns
+    -------
+    ConicSolution
+        In the order of ``compile_model(model)``. ``optimal`` when the stationary point was
+        verified to solve the semidefinite program, ``almost`` when that could not be shown;
+        ``message`` says which.
+    """
+    require_ipopt()
+    tolerance = tolerance or 1e-8
+    clone = model.clone()
+    program = compile_model(clone)
+    _prepare(clone, program, rank)
+    ipopt = pyo.SolverFactory("cyipopt")
+    settings = _SETTINGS | {"tol": tolerance}
+    if options.time_limit is not None:
+        settings["max_cpu_time"] = float(options.time_limit)
+    ipopt.config.options.set_value(settings | dict(options.native))
+    results = ipopt.solve(clone, tee=options.verbose)
+    x = np.array([var.value for var in program.columns])
+    z = _multipliers(program, clone)
+    said = results.solver.message
+    said = said.decode() if isinstance(said, bytes) else said
+    verified, verdict = _verdict(program, x, z)
+    if verified:
+        status = "optimal"
+    else:
+        status = _UNVERIFIED.get(results.solver.termination_condition, "error")
+    return ConicSolution(status, x, z, f"{verdict}; Ipopt: {said}")
+
+
+#: What an unverified point is, by how Ipopt ended.
+_UNVERIFIED = {
+    TerminationCondition.optimal: "almost",
+    TerminationCondition.feasible: "almost",
+    TerminationCondition.maxTimeLimit: "time_limit",
+    TerminationCondition.maxIterations: "iteration_limit",
+}
+
+
+def require_ipopt() -> None:
+    """Raise, with what to do, unless Pyomo can call Ipopt through cyipopt."""
+    info = registry.get("cyipopt")
+    if not info.installed:
+        raise SolverUnavailable(f"cyipopt is not installed: {info.install}")
+    if not AmplInterface.available():
+        raise SolverUnavailable(
+            "cyipopt is here, but the PyNumero library that Pyomo needs for it is not: "
+            f"{info.install}"
+        )
+
+
+def _prepare(model, program: ConicProgram, rank) -> None:
+    """Minimise, ask for multipliers, factorise, and give every variable a value."""
+    for objective in model.component_data_objects(pyo.Objective, active=True):
+        if objective.sense == pyo.maximize:
+            objective.set_value(-objective.expr)
+            objective.sense = pyo.minimize
+    for name in ("dual", "ipopt_zL_out", "ipopt_zU_out"):
+        if model.component(name) is not None:
+            model.del_component(name)
+        model.add_component(name, pyo.Suffix(direction=pyo.Suffix.IMPORT))
+    TransformationFactory("radcluster.factorise").apply_to(model, rank=rank)
+    for block in program.blocks:
+        factor = np.zeros((block.order, block.order))
+        for cell, var in block.L.items():
+            factor[cell] = var.value
+        rows, columns = triangle_indices(block.order)
+        for entry, number in zip(block.triangle, (factor @ factor.T)[rows, columns], strict=True):
+            if getattr(entry, "value", 0.0) is None:
+                entry.set_value(number, skip_validation=True)
+    for var in program.columns:
+        if var.value is None:
+            var.set_value(0.0, skip_validation=True)
+
+
+def _multipliers(program: ConicProgram, model) -> np.ndarray:
+    """Ipopt's multipliers (of f + lambda'g) as those of the rows of the program."""
+    z = np.zeros_like(program.b)
+    for r, (source, direction) in enumerate(program.rows):
+        if not isinstance(source, int):
+            z[r] = (direction or 1) * model.dual.get(source, 0.0)
+            continue
+        var = program.columns[source]
+        lower, upper = model.ipopt_zL_out.get(var, 0.0), model.ipopt_zU_out.get(var, 0.0)
+        z[r] = {-1: abs(lower), 1: abs(upper), 0: abs(upper) - abs(lower)}[direction]
+    for block, part in zip(program.blocks, program.block_slices(), strict=True):
+        multiplier = np.array([model.dual[row] for row in block.factor.values()])
+        z[part] = multiplier / triangle_scale(block.order)
+    return z
+
+
+def _verdict(program, x, z) -> tuple[bool, str]:
+    """Whether z completes x to a solution of the semidefinite program, and how well."""
+    violation = dual_violation(program, z)
+    value = float(program.c @ x + program.offset)
+    gap = abs(value - (program.offset - program.b @ z)) / (1.0 + abs(value))
+    accuracy = f"dual infeasibility {violation:.1e}, gap {gap:.1e}"
+    if violation <= VERIFIED and gap <= VERIFIED:
+        return True, f"stationary point verified to be the optimum: {accuracy}"
+    return False, f"stationary point, not verified to be the optimum: {accuracy}"

@@ -1,0 +1,177 @@
+"""A positive semidefinite matrix as a Pyomo block.
+
+Pyomo has no semidefinite constraint. :class:`SchurBlock` states one,
+
+    [[X, y], [y', s]]  >=  0        (positive semidefinite; no border y, s: X >= 0),
+
+with X symmetric and kept as one triangle. By Schur's complement the bordered form says
+X >= y y' / s for s > 0, which is how a relaxed product of y with itself enters a program. Each
+entry is a variable of the block, a variable from elsewhere in the model, or a constant. The block
+holds no constraint that Pyomo would send to a solver by itself: the conic solvers of
+:mod:`radcluster.solvers.conic` read it as a cone, and the transformation ``radcluster.factorise``
+turns it into polynomial equations for a nonlinear solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from numbers import Integral
+
+import numpy as np
+from pyomo.common.collections import ComponentMap
+from pyomo.core.base.block import BlockData, declare_custom_block
+from pyomo.environ import Block, Reals, Var, value
+
+#: Largest order whose matrix is drawn when the block is printed.
+DRAWN_ORDER = 12
+
+
+@declare_custom_block(name="SchurBlock", rule="build")
+class SchurBlockData(BlockData):
+    """One matrix [[X, y], [y', s]]; see :meth:`build` for the keywords ``SchurBlock`` takes.
+
+    Attributes
+    ----------
+    labels : tuple
+        Names of the rows of X, in order.
+    bordered : bool
+        Whether the matrix has the last row y', s.
+    X, y : Var
+        The variables the block owns: ``X[i, j]`` with i not after j, and ``y[i]``. Entries given
+        from outside have none; :meth:`entry` finds either.
+
+    Examples
+    --------
+    The theta number of the 5-cycle:
+
+    >>> import pyomo.environ as pyo
+    >>> import radcluster
+    >>> from radcluster.schur import SchurBlock
+    >>> m = pyo.ConcreteModel()
+    >>> edge = lambda i, j: 0 if (j - i) % 5 in (1, 4) else None
+    >>> m.psd = SchurBlock(order=5, X=edge)
+    >>> m.trace = pyo.Constraint(expr=sum(m.psd.entry(i, i) for i in range(5)) == 1)
+    >>> everything = sum(m.psd.entry(i, j) for i in range(5) for j in range(5))
+    >>> m.theta = pyo.Objective(expr=everything, sense=pyo.maximize)
+    >>> result = pyo.SolverFactory("clarabel").solve(m)
+    >>> round(pyo.value(m.theta), 5)
+    2.23607
+    """
+
+    def build(
+        self,
+        *index,
+        order: int | Iterable[Hashable],
+        X: Callable | Mapping | None = None,
+        y: Callable | Mapping | None = None,
+        s=None,
+        within=Reals,
+        trace: tuple[Mapping | float, float] | None = None,
+    ) -> None:
+        """Fill the block.
+
+        Parameters
+        ----------
+        order : int or iterable
+            The rows of X: a number n stands for the labels 0..n-1.
+        X : callable or mapping, optional
+            ``X(i, j)`` or ``X[i, j]``, for i not after j, is the entry: a variable, a number or a
+            parameter; None, or a missing key, makes the block create a variable.
+        y : callable or mapping, optional
+            The same for the border, ``y(i)`` or ``y[i]``.
+        s : number or variable, optional
+            The corner. Without it there is no border.
+        within : set
+            Domain of the entries of X that the block creates.
+        trace : (weights, limit), optional
+            A consequence of the other constraints, ``sum of weights[i] * entry(i, i) <= limit``,
+            the corner's weight under the key None. No solver sees it: it makes a bound from an
+            inexact dual solution safe (:mod:`radcluster.sdp_bounds`).
+        """
+        self.labels = tuple(range(order)) if isinstance(order, Integral) else tuple(order)
+        self.position = {label: p for p, label in enumerate(self.labels)}
+        self.bordered = s is not None
+        self.trace = trace
+        pairs = [(i, j) for q, j in enumerate(self.labels) for i in self.labels[: q + 1]]
+        given_x = {pair: _given(X, *pair) for pair in pairs} if X is not None else {}
+        self.X = Var([pair for pair in pairs if given_x.get(pair) is None], within=within)
+        own_x = dict(self.X.items())
+        # The upper triangle, column by column, the border last.
+        self.triangle = [own_x[pair] if pair in own_x else given_x[pair] for pair in pairs]
+        if self.bordered:
+            given_y = {i: _given(y, i) for i in self.labels} if y is not None else {}
+            self.y = Var([i for i in self.labels if given_y.get(i) is None])
+            self.triangle += [self.y[i] if i in self.y else given_y[i] for i in self.labels]
+            self.triangle.append(s)
+
+    @property
+    def order(self) -> int:
+        """Number of rows of the whole matrix, the border included."""
+        return len(self.labels) + self.bordered
+
+    def entry(self, i: Hashable, j: Hashable | None = None):
+        """Entry (i, j) of X in either order; (i, None) is y[i], and (None, None) is s."""
+        p, q = (len(self.labels) if label is None else self.position[label] for label in (i, j))
+        p, q = min(p, q), max(p, q)
+        return self.triangle[q * (q + 1) // 2 + p]
+
+    def matrix(self) -> np.ndarray:
+        """The whole matrix at the current values."""
+        return unpack([value(entry) for entry in self.triangle])
+
+    def _pprint_blockdata_components(self, ostream, sort):
+        """Print the statement, and the matrix if it is small, before the variables."""
+        shape = "[[X, y], [y', s]]" if self.bordered else "X"
+        ostream.write(f"{shape} >= 0, order {self.order}\n")
+        if self.order <= DRAWN_ORDER:
+            for p in range(self.order):
+                row = [_text(self.triangle[q * (q + 1) // 2 + p]) for q in range(p, self.order)]
+                ostream.write(f"    {'  ' * p}{'  '.join(row)}\n")
+        super()._pprint_blockdata_components(ostream, sort)
+
+
+def schur_blocks(model: Block) -> list[SchurBlockData]:
+    """The active Schur blocks of a model, in order of declaration."""
+    return [
+        block
+        for block in model.block_data_objects(active=True, descend_into=True)
+        if isinstance(block, SchurBlockData)
+    ]
+
+
+def dual_matrices(model: Block) -> ComponentMap:
+    """The dual matrix of each Schur block, from the model's ``dual`` suffix after a solve.
+
+    For a minimisation it is the S >= 0 with <S, matrix> = 0 that stands for the block in the
+    optimality conditions; for a maximisation, its negative.
+    """
+    return ComponentMap(
+        (block, model.dual[block]) for block in schur_blocks(model) if block in model.dual
+    )
+
+
+def triangle_indices(order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the upper triangle, column by column."""
+    columns, rows = np.tril_indices(order)
+    return rows, columns
+
+
+def unpack(triangle) -> np.ndarray:
+    """Symmetric matrix from its upper triangle, column by column."""
+    triangle = np.asarray(triangle, dtype=float)
+    order = (int(np.sqrt(8 * len(triangle) + 1)) - 1) // 2
+    rows, columns = triangle_indices(order)
+    matrix = np.empty((order, order))
+    matrix[rows, columns] = matrix[columns, rows] = triangle
+    return matrix
+
+
+def _given(source, *key):
+    """The entry under ``key``, or None where the block is to create a variable."""
+    if callable(source):
+        return source(*key)
+    return source.get(key if len(key) > 1 else key[0])
+
+
+def _text(entry) -> str:
+    return entry.name if hasattr(entry, "name") else str(entry)

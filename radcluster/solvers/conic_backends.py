@@ -1,0 +1,242 @@
+"""Conic programs to the solvers: Clarabel and SCS directly, the others through CVXPY."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+from pyomo.common.tee import capture_output
+from scipy import sparse
+
+from radcluster.errors import InputError
+from radcluster.schur import triangle_indices
+from radcluster.solvers.conic_program import ConicProgram, triangle_scale
+from radcluster.solvers.options import Options
+
+
+@dataclass(frozen=True)
+class ConicSolution:
+    """What a conic solver returned.
+
+    Attributes
+    ----------
+    status : str
+        ``optimal``; ``almost`` (a point that misses the tolerance); ``infeasible`` or
+        ``unbounded``; ``time_limit``, ``iteration_limit``; ``error``.
+    x, z : array or None
+        Primal point and dual multipliers; for ``infeasible``, z is the solver's dual ray, or None
+        when it gives none.
+    message : str
+        The solver's own word.
+    """
+
+    status: str
+    x: np.ndarray | None
+    z: np.ndarray | None
+    message: str
+
+
+def solve_program(
+    program: ConicProgram,
+    solver: str,
+    options: Options = Options(),  # noqa: B008 - frozen
+    tolerance: float | None = None,
+) -> ConicSolution:
+    """Hand a compiled program to the named solver.
+
+    ``tolerance`` is on feasibility and gap, absolute and relative; None leaves the solver's own.
+    """
+    if solver == "clarabel":
+        return _clarabel(program, options, tolerance)
+    if solver == "scs":
+        return _scs(program, options, tolerance)
+    return _cvxpy(program, solver, options, tolerance)
+
+
+_CLARABEL_STATUS = {
+    "Solved": "optimal",
+    "AlmostSolved": "almost",
+    "PrimalInfeasible": "infeasible",
+    "DualInfeasible": "unbounded",
+    "MaxTime": "time_limit",
+    "MaxIterations": "iteration_limit",
+}
+
+
+def _clarabel(program, options, tolerance):
+    clarabel = importlib.import_module("clarabel")
+    settings = clarabel.DefaultSettings()
+    settings.verbose = options.verbose
+    if tolerance is not None:
+        for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel"):
+            setattr(settings, name, tolerance)
+    if options.time_limit is not None:
+        settings.time_limit = options.time_limit
+    if options.threads is not None:
+        settings.max_threads = options.threads
+    for name, number in options.native.items():
+        if not hasattr(settings, name):
+            raise InputError(f"clarabel has no option {name!r}")
+        setattr(settings, name, number)
+    cones = [
+        clarabel.ZeroConeT(program.n_zero),
+        clarabel.NonnegativeConeT(program.n_nonnegative),
+        *(clarabel.PSDTriangleConeT(order) for order in program.orders),
+    ]
+    n = len(program.c)
+    quadratic = sparse.csc_matrix((n, n))
+    matrix = sparse.csc_matrix(program.A)
+    answer = clarabel.DefaultSolver(
+        quadratic, program.c, matrix, program.b, cones, settings
+    ).solve()
+    message = str(answer.status)
+    status = _CLARABEL_STATUS.get(message, "error")
+    return ConicSolution(status, np.array(answer.x), np.array(answer.z), message)
+
+
+_SCS_STATUS = {1: "optimal", 2: "almost", -2: "infeasible", -1: "unbounded"}
+
+
+def _scs(program, options, tolerance):
+    scs = importlib.import_module("scs")
+    settings = {"verbose": options.verbose}
+    if tolerance is not None:
+        settings |= {"eps_abs": tolerance, "eps_rel": tolerance}
+    if options.time_limit is not None:
+        settings["time_limit_secs"] = options.time_limit
+    order = _lower_triangle_order(program)
+    data = {
+        "A": sparse.csc_matrix(program.A.tocsr()[order]),
+        "b": program.b[order],
+        "c": program.c,
+    }
+    cone = {"z": program.n_zero, "l": program.n_nonnegative, "s": program.orders}
+    try:
+        answer = scs.SCS(data, cone, **settings | dict(options.native)).solve()
+    except TypeError as error:
+        raise InputError(f"scs refused its options: {error}") from None
+    info = answer["info"]
+    status = _SCS_STATUS.get(info["status_val"], "error")
+    if status == "almost" and "time_limit" in info["status"]:
+        status = "time_limit"
+    if status == "almost" and "max_iters" in info["status"]:
+        status = "iteration_limit"
+    z = np.empty_like(program.b)
+    z[order] = answer["y"]
+    return ConicSolution(status, answer["x"], z, info["status"])
+
+
+def _lower_triangle_order(program) -> np.ndarray:
+    """Rows in SCS's order: of each block the lower triangle, column by column."""
+    parts = [np.arange(program.n_linear)]
+    for block, part in zip(program.blocks, program.block_slices(), strict=True):
+        rows, columns = triangle_indices(block.order)
+        parts.append(part.start + np.lexsort((columns, rows)))
+    return np.concatenate(parts)
+
+
+_CVXPY_STATUS = {
+    "optimal": "optimal",
+    "optimal_inaccurate": "almost",
+    "infeasible": "infeasible",
+    "unbounded": "unbounded",
+    "user_limit": "time_limit",
+}
+
+#: Each solver's own names for the neutral options, as CVXPY takes them.
+_CVXPY_NAMES = {
+    "cvxopt": {"tolerance": ("abstol", "reltol", "feastol")},
+    "sdpa": {"tolerance": ("epsilonStar", "epsilonDash"), "threads": ("numThreads",)},
+    "copt": {
+        "tolerance": ("FeasTol", "DualTol", "RelGap"),
+        "time_limit": ("TimeLimit",),
+        "threads": ("Threads",),
+    },
+    "mosek": {
+        "tolerance": (
+            "MSK_DPAR_INTPNT_CO_TOL_PFEAS",
+            "MSK_DPAR_INTPNT_CO_TOL_DFEAS",
+            "MSK_DPAR_INTPNT_CO_TOL_REL_GAP",
+        ),
+        "time_limit": ("MSK_DPAR_OPTIMIZER_MAX_TIME",),
+        "threads": ("MSK_IPAR_NUM_THREADS",),
+    },
+}
+
+
+def _cvxpy(program, solver, options, tolerance):
+    cp = importlib.import_module("cvxpy")
+    x = cp.Variable(len(program.c))
+    matrix = program.A.tocsr()
+    zero, linear = program.n_zero, program.n_linear
+    constraints = []
+    if zero:
+        constraints.append(matrix[:zero] @ x == program.b[:zero])
+    if linear > zero:
+        constraints.append(matrix[zero:linear] @ x <= program.b[zero:linear])
+    for block, part in zip(program.blocks, program.block_slices(), strict=True):
+        triangle = program.b[part] - matrix[part] @ x
+        full = _unpacking(block.order) @ triangle
+        constraints.append(cp.reshape(full, (block.order,) * 2, order="F") >> 0)
+    problem = cp.Problem(cp.Minimize(program.c @ x), constraints)
+    settings = _cvxpy_options(solver, options, tolerance)
+    try:
+        with nullcontext() if options.verbose else _silence():
+            problem.solve(solver=solver.upper(), verbose=options.verbose, **settings)
+    except cp.SolverError as error:
+        return ConicSolution("error", None, None, str(error))
+    status = _CVXPY_STATUS.get(problem.status, "error")
+    if x.value is None:
+        return ConicSolution(status, None, None, problem.status)
+    return ConicSolution(status, x.value, _cvxpy_dual(program, constraints), problem.status)
+
+
+@contextmanager
+def _silence():
+    """Keep licence notices and remarks on accuracy, which the status carries, off the terminal."""
+    with warnings.catch_warnings(), capture_output(capture_fd=True):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _cvxpy_options(solver, options, tolerance) -> dict:
+    wanted = {
+        "tolerance": tolerance,
+        "time_limit": options.time_limit,
+        "threads": options.threads,
+    }
+    chosen = {}
+    for key, number in wanted.items():
+        if number is None:
+            continue
+        if key not in _CVXPY_NAMES[solver]:
+            raise InputError(f"{solver} has no option for {key}")
+        chosen |= dict.fromkeys(_CVXPY_NAMES[solver][key], number)
+    chosen |= options.native
+    return {"mosek_params": chosen} if solver == "mosek" else chosen
+
+
+def _cvxpy_dual(program, constraints) -> np.ndarray | None:
+    parts = []
+    for constraint in constraints:
+        dual = constraint.dual_value
+        if dual is None:
+            return None
+        if dual.ndim == 2:
+            rows, columns = triangle_indices(len(dual))
+            dual = ((dual + dual.T) / 2)[rows, columns] * triangle_scale(len(dual))
+        parts.append(np.atleast_1d(dual))
+    return np.concatenate(parts)
+
+
+def _unpacking(order: int) -> sparse.csr_array:
+    """Matrix from the scaled triangle to the whole matrix, stacked by columns."""
+    rows, columns = triangle_indices(order)
+    number = np.empty((order, order), dtype=int)
+    number[rows, columns] = number[columns, rows] = np.arange(len(rows))
+    entries = number.ravel(order="F")
+    data = 1.0 / triangle_scale(order)[entries]
+    return sparse.csr_array((data, (np.arange(order**2), entries)), shape=(order**2, len(rows)))

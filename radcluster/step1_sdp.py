@@ -1,0 +1,241 @@
+"""Step 1 of Algorithm 1: the relaxed SDP, solved, its bound made safe, its memberships read off.
+
+Memberships for Step 2, by form:
+
+- ``perspective``: pi_i^k. Clusters that nothing tells apart are one block in the model; their
+  memberships are then told apart as below, by representatives within that block's Z.
+- ``paper``: b_i^k, and -1 where i may not join k.
+- ``peng_wei``: Z has no labels. A representative point is chosen for each cluster: its anchor where
+  the labelling has one, else greedily a point that the representatives so far cover least. The
+  score of i for cluster k is Z_ir / Z_rr, r the representative of k: in an integral solution, 1
+  when i and r share a cluster and 0 when they do not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable
+
+import numpy as np
+import pyomo.environ as pyo
+
+from radcluster.conflicts import Labelling
+from radcluster.errors import InputError, SolverFailure
+from radcluster.factorise import solve_factorised
+from radcluster.instance import Instance
+from radcluster.memberships import Memberships
+from radcluster.models import merged, sdp, sdp_cuts
+from radcluster.result import StepReport
+from radcluster.sdp_bounds import peng_wei_bound, proves_infeasible, safe_bound
+from radcluster.solvers import registry
+from radcluster.solvers.conic_backends import ConicSolution, solve_program
+from radcluster.solvers.conic_program import ConicProgram, compile_model
+from radcluster.solvers.options import Options
+
+#: Beyond this order, the work of an interior-point step makes a first-order method the default.
+_LARGE_ORDER = 60
+
+#: A first-order method gets an accuracy that it reaches in reasonable time.
+_TOLERANCE = {"scs": 1e-5}
+
+
+class InfeasibleRelaxation(InputError):
+    """The relaxed program has no solution, by a dual ray that was checked, but the instance may.
+
+    It happens to the paper form only, whose cardinalities are part of the question.
+    """
+
+
+def solve_sdp(
+    instance: Instance,
+    labelling: Labelling | None = None,
+    *,
+    form: str = "perspective",
+    solver: str | None = None,
+    options: Options = Options(),  # noqa: B008 - frozen
+    tolerance: float | None = None,
+    cuts: Iterable[str] = (),
+    rounds: int = 5,
+    **build_options,
+) -> Memberships:
+    """Solve the relaxed SDP of an instance.
+
+    Parameters
+    ----------
+    labelling : Labelling, optional
+        Admissible pairs; all of them when omitted, and then the forms with labels say nothing
+        about them.
+    form : {"perspective", "paper", "peng_wei"}
+    solver : str, optional
+        ``clarabel``, ``scs``, ``cvxopt``, ``sdpa``, ``mosek``, ``copt`` or ``cyipopt``. By default
+        Clarabel, and SCS when a block is large.
+    tolerance : float, optional
+        Of the solver. The lower bound is valid at any; it is tight at small ones.
+    cuts : iterable of {"pair", "triangle", "clique"}
+        Cut families to separate, for the perspective and peng_wei forms.
+    rounds : int
+        At most this many rounds of cuts.
+    **build_options
+        Further options of :func:`radcluster.models.sdp.build`.
+
+    Returns
+    -------
+    Memberships
+        ``lower_bound`` is safe. It is 0 for the paper form, whose value bounds only partitions
+        with its cardinalities: that one is ``report.bound``. ``certificate`` is set, and the scores
+        are zero, when the relaxation and so the instance is proven infeasible.
+
+    Raises
+    ------
+    InfeasibleRelaxation
+        When the paper form is proven infeasible.
+    SolverFailure
+        When the solver ends without a usable point, or calls the program infeasible without a
+        proof that holds.
+    """
+    start = time.perf_counter()
+    cuts = tuple(cuts)
+    if cuts and form == "paper":
+        raise InputError("cuts are for the forms perspective and peng_wei")
+    if solver is not None:
+        registry.require(solver, "SDP", f"sdp:{form}")
+    build_options.setdefault("reduce", form == "perspective")
+    model = sdp.build(instance, labelling, form=form, **build_options)
+    program, solution, solver = _solve(model, solver, options, tolerance, start)
+    bound = _bound(form, program, solution)
+    for _ in range(rounds if cuts and solution.status != "infeasible" else 0):
+        if _out_of_time(options, start) or not sdp_cuts.separate(model, cuts):
+            break
+        program, solution, solver = _solve(model, solver, options, tolerance, start)
+        bound = max(bound, _bound(form, program, solution))
+    report = _report(form, solver, program, solution, bound, start)
+    if solution.status == "infeasible":
+        return _infeasible(instance, form, solver, program, solution, report)
+    scores = _SCORES[form](model, merged.merge(instance, labelling), labelling, instance)
+    lower_bound = 0.0 if form == "paper" else max(bound, 0.0)
+    return Memberships(scores=scores, report=report, lower_bound=lower_bound)
+
+
+def _solve(model, solver, options, tolerance, start):
+    """Solve once and load the point; the solver's name comes back, chosen if it was None."""
+    program = compile_model(model)
+    if solver is None:
+        large = max(program.orders) > _LARGE_ORDER
+        solver = "scs" if large else registry.default("SDP").name
+    if options.time_limit is not None:
+        remaining = options.time_limit - (time.perf_counter() - start)
+        options = dataclasses.replace(options, time_limit=max(remaining, 0.01))
+    tolerance = tolerance or _TOLERANCE.get(solver)
+    if solver == "cyipopt":
+        solution = solve_factorised(model, options, tolerance)
+    else:
+        solution = solve_program(program, solver, options, tolerance)
+    if solution.status in ("error", "unbounded") or (
+        solution.x is None and solution.status != "infeasible"
+    ):
+        raise SolverFailure(f"{solver} failed on {model.name}: {solution.message}")
+    if solution.status != "infeasible":
+        program.load(solution.x)
+    return program, solution, solver
+
+
+def _out_of_time(options, start) -> bool:
+    return options.time_limit is not None and time.perf_counter() - start >= options.time_limit
+
+
+def _bound(form, program: ConicProgram, solution: ConicSolution) -> float:
+    if solution.status == "infeasible":
+        return -np.inf
+    if form == "peng_wei":
+        return peng_wei_bound(program, solution.z)
+    return safe_bound(program, solution.z)
+
+
+def _report(form, solver, program, solution, bound, start) -> StepReport:
+    note = None if solution.status == "optimal" else solution.message
+    if form == "paper":
+        note = "the bound holds for partitions with the given cardinalities" + (
+            f"; {note}" if note else ""
+        )
+    solved = solution.status != "infeasible"
+    return StepReport(
+        step="1",
+        model=f"sdp:{form}",
+        solver=solver,
+        version=registry.get(solver).version,
+        n_variables=len(program.c),
+        n_constraints=program.n_linear,
+        seconds=time.perf_counter() - start,
+        objective=program.objective(solution.x) if solved else None,
+        bound=bound if np.isfinite(bound) else None,
+        status=solution.status,
+        note=note,
+    )
+
+
+def _infeasible(instance, form, solver, program, solution, report) -> Memberships:
+    if not proves_infeasible(program, solution.z):
+        raise SolverFailure(f"{solver} calls sdp:{form} infeasible, but its proof does not hold")
+    if form == "paper":
+        raise InfeasibleRelaxation(
+            "sdp:paper is infeasible: no relaxed partition has the given cardinalities within the "
+            "admissible pairs (proven by a dual ray). form='perspective' leaves them free."
+        )
+    scores = np.zeros((instance.n_points, instance.n_clusters))
+    return Memberships(scores=scores, report=report, certificate={"kind": "sdp", "form": form})
+
+
+def _perspective_scores(model, data, labelling, instance) -> np.ndarray:
+    scores = np.zeros((len(data.names), instance.n_clusters))
+    for k, copies in model.stands_for.items():
+        groups = model.members[k]
+        if len(copies) == 1:
+            scores[groups, k] = [pyo.value(model.pi[data.names[g], k]) for g in groups]
+        else:
+            n = len(groups)
+            scores[np.ix_(groups, copies)] = _spread(model.Z[k].matrix()[:n, :n], len(copies))
+    return scores[data.group_of]
+
+
+def _paper_scores(model, data, labelling, instance) -> np.ndarray:
+    scores = np.full((len(data.names), instance.n_clusters), -1.0)
+    for k, copies in model.stands_for.items():
+        for g in model.members[k]:
+            scores[g, list(copies)] = pyo.value(model.b[data.names[g], k])
+    return scores[data.group_of]
+
+
+def _peng_wei_scores(model, data, labelling, instance) -> np.ndarray:
+    anchors = () if labelling is None else labelling.anchors
+    given = [int(data.group_of[point]) for point in anchors]
+    scores = _spread(model.Z.matrix(), instance.n_clusters, given)
+    return np.where(data.allowed, scores, 0.0)[data.group_of]
+
+
+_SCORES = {
+    "perspective": _perspective_scores,
+    "paper": _paper_scores,
+    "peng_wei": _peng_wei_scores,
+}
+
+
+def _spread(z: np.ndarray, count: int, given=()) -> np.ndarray:
+    """Scores of the rows of Z for ``count`` clusters, by representatives.
+
+    Representatives chosen here, not given, are put in the order of the first row that each
+    attracts most, which is how models order clusters that nothing else tells apart.
+    """
+    diagonal = np.maximum(np.diag(z), 1e-12)
+    chosen = list(given)
+    while len(chosen) < count:
+        covered = (z[:, chosen] / diagonal[chosen]).sum(axis=1)
+        covered[chosen] = np.inf
+        # Among the least covered, prefer the row that the relaxation has decided most.
+        chosen.append(int(np.lexsort((-(z**2).sum(axis=1), np.round(covered, 3)))[0]))
+    scores = np.clip(z[:, chosen] / diagonal[chosen], 0.0, 1.0)
+    favourite = scores.argmax(axis=1)
+    free = np.arange(len(given), count)
+    first = [np.flatnonzero(favourite == c).min(initial=len(z)) for c in free]
+    scores[:, free] = scores[:, free[np.argsort(first, kind="stable")]]
+    return scores
