@@ -1,0 +1,56 @@
+"""The same keys in Python and TOML; a misspelt one is refused with the nearest valid one."""
+
+import pytest
+from cases import moons
+
+from radcluster import InputError, solve
+from radcluster.config import Settings, read_toml
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"metod": "milp"}, "unknown setting 'metod'. Did you mean 'method'"),
+        ({"method": "pipelin"}, "Did you mean 'pipeline'"),
+        ({"time_limit": -1}, "time_limit"),
+        ({"time_limit": "soon"}, "time_limit"),
+        ({"rel_gap": float("nan")}, "rel_gap"),
+        ({"threads": 1.5}, "threads"),
+        ({"seed": -1}, "seed"),
+        ({"repeat": "yes"}, "repeat"),
+        ({"solver": {"stepp1": "scs"}}, "Did you mean 'step1'"),
+    ],
+)
+def test_bad_settings(values, message):
+    with pytest.raises(InputError, match=message):
+        Settings.from_mapping(values)
+
+
+def test_misspelt_keyword_of_solve():
+    with pytest.raises(InputError, match="Did you mean 'time_limit'"):
+        solve(moons(), time_limt=3)
+
+
+def test_toml(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text(
+        'method = "pipeline"\nstep1 = "kcenter"\ntime_limit = 60\n'
+        '[solver]\nstep2 = "scip"\n[native.scip]\n"limits/nodes" = 1000\n'
+    )
+    settings = Settings.from_mapping(read_toml(path))
+    assert settings.solver == {"step2": "scip"}
+    assert settings.options("scip", 5.0).native == {"limits/nodes": 1000}
+    assert settings.options("highs", 5.0).native == {}
+
+
+@pytest.mark.parametrize("content", [b"method = ", b"\xff\xfe"])
+def test_broken_toml(tmp_path, content):
+    path = tmp_path / "settings.toml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not valid TOML"):
+        read_toml(path)
+
+
+def test_missing_toml(tmp_path):
+    with pytest.raises(InputError, match="cannot read"):
+        read_toml(tmp_path / "none.toml")

@@ -1,0 +1,108 @@
+"""Solvers by name: every registered one is exercised, refusals come before any work."""
+
+import json
+
+import pytest
+from cases import brute_force, random_instance
+
+from radcluster import InputError, SolverUnavailable, solve
+from radcluster.conflicts import analyse
+from radcluster.models import milp
+from radcluster.solvers import registry
+from radcluster.solvers.mip import solve_model
+from radcluster.solvers.options import Options
+
+#: Mixed-integer solvers, tested here on whatever machine has them.
+MIP = ("highs", "scip", "cbc", "glpk", "gurobi", "xpress", "cplex")
+#: Conic and nonlinear solvers, tested in test_conic.py and test_factorise.py.
+CONIC = ("clarabel", "scs", "cvxopt", "sdpa", "mosek", "copt", "cyipopt")
+
+INSTALLED_MIP = [name for name in MIP if registry.get(name).installed]
+
+
+def test_every_registered_solver_is_named_by_a_test():
+    assert set(registry.SOLVERS) == {*MIP, *CONIC}
+
+
+def test_core_solvers_are_installed():
+    assert {"highs", "scip"} <= set(INSTALLED_MIP)
+
+
+@pytest.mark.parametrize("name", INSTALLED_MIP)
+def test_small_instances(name):
+    for seed in (0, 3, 5, 78, 334):
+        instance = random_instance(seed)
+        optimum = brute_force(instance)
+        analysis = analyse(instance)
+        if analysis.certificate:
+            continue
+        outcome = solve_model(milp.build(instance, analysis.labelling), name)
+        assert outcome.status == "optimal"
+        assert outcome.objective == pytest.approx(optimum, rel=1e-6, abs=1e-9)
+        assert outcome.bound == pytest.approx(optimum, rel=1e-5, abs=1e-6)
+        assert outcome.version
+
+
+@pytest.mark.parametrize("name", INSTALLED_MIP)
+def test_infeasible_model(name):
+    instance = random_instance(0).replace(n_clusters=1, radius=0.01, cannot_link=(), must_link=())
+    outcome = solve_model(milp.build(instance), name)
+    assert (outcome.status, outcome.has_solution) == ("infeasible", False)
+
+
+@pytest.mark.parametrize("name", INSTALLED_MIP)
+def test_neutral_options(name):
+    instance = random_instance(3)
+    threads = None if name == "glpk" else 1
+    options = Options(time_limit=20, rel_gap=1e-4, seed=7, threads=threads)
+    outcome = solve_model(milp.build(instance, analyse(instance).labelling), name, options)
+    assert outcome.status == "optimal"
+    assert outcome.objective == pytest.approx(brute_force(instance), rel=1e-3)
+
+
+def test_native_options_reach_the_solver():
+    instance = random_instance(3)
+    model = milp.build(instance, analyse(instance).labelling)
+    outcome = solve_model(model, "highs", Options(native={"mip_max_nodes": 0, "presolve": "off"}))
+    assert outcome.status != "optimal"
+
+
+def test_unknown_solver_lists_the_installed():
+    with pytest.raises(InputError, match=r"unknown solver 'hihgs'. Did you mean highs\?.*scip"):
+        solve(random_instance(3), "milp", "hihgs")
+
+
+def test_unfit_solver_lists_those_that_fit():
+    with pytest.raises(InputError, match=r"scs cannot solve milp:linear .needs MILP.*highs, scip"):
+        solve(random_instance(3), "milp", "scs")
+    with pytest.raises(InputError, match=r"highs cannot solve milp:verbatim .needs MINLP.*scip"):
+        solve(random_instance(3), "minlp", "highs")
+
+
+def test_absent_solver_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(registry.SolverInfo, "installed", property(lambda self: self.name != "cbc"))
+    with pytest.raises(SolverUnavailable, match="apt-get install coinor-cbc"):
+        solve(random_instance(3), "milp", "cbc")
+
+
+def test_no_solver_at_all(monkeypatch):
+    monkeypatch.setattr(registry.SolverInfo, "installed", property(lambda self: False))
+    with pytest.raises(SolverUnavailable, match="pip install highspy"):
+        solve(random_instance(3), "milp")
+
+
+def test_defaults():
+    assert registry.default("MILP").name == "highs"
+    assert registry.default("MINLP").name == "scip"
+    assert registry.default("SDP").name == "clarabel"
+
+
+def test_listing(capsys):
+    from radcluster.cli.solvers import command
+
+    command.main(["--json"], standalone_mode=False)
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert set(rows) == set(registry.SOLVERS)
+    assert rows["highs"]["installed"]
+    assert rows["highs"]["version"]
+    assert "MILP" in rows["highs"]["classes"]
