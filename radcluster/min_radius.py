@@ -1,0 +1,270 @@
+"""The smallest radius at which K clusters suffice, with a proof.
+
+The conflict graph changes only at distances that occur, so the answer is half of one of them:
+a binary search over the distinct distances, each step asking whether the conflict graph at that
+radius is K-colourable (:func:`radcluster.covering.cover_graph`).
+
+The search starts between bounds by farthest points (Gonzalez 1985): choose points one after the
+other, each farthest from those chosen. The first K+1 of them lie pairwise at least s apart, so
+two of them share a cluster and no radius below s/2 suffices. Every point lies within s of one of
+the first K, so without links the radius s suffices.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+
+import numpy as np
+
+from radcluster.conflicts import ConflictGraph
+from radcluster.covering import Effort, cover_graph
+from radcluster.errors import SolverFailure
+from radcluster.instance import Instance, diameter_limit
+from radcluster.min_clusters import bound_certificate, labels_in_order
+from radcluster.solvers import registry
+from radcluster.verify import sq_diameters, violations
+
+#: Seconds for each radius before the hard ones are taken on.
+QUICK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class MinRadius:
+    """Outcome of :func:`min_radius`.
+
+    Attributes
+    ----------
+    status : str
+        ``optimal`` (the bounds meet), ``time_limit`` or ``feasible`` (they do not),
+        ``infeasible`` (the links admit no partition into K clusters at any radius).
+    radius : float
+        Half the largest distance inside a cluster of ``labels``; inf without them.
+    lower_bound : float
+        No smaller radius suffices.
+    labels : array of N ints in 0..K-1, or None
+    certificate : dict or None
+        Why K clusters do not suffice at ``certificate["radius"]``, the largest radius that was
+        refuted: the next larger distance that occurs is twice ``lower_bound``. None when the
+        radius is 0, below which there is nothing to refute.
+    n_clusters : int
+    seconds : float
+    """
+
+    status: str
+    radius: float
+    lower_bound: float
+    labels: np.ndarray | None
+    certificate: dict | None
+    n_clusters: int
+    seconds: float
+
+    def to_dict(self) -> dict:
+        """The outcome as plain JSON types; infinities become None."""
+        finite = {
+            key: value if math.isfinite(value) else None
+            for key, value in (("radius", self.radius), ("lower_bound", self.lower_bound))
+        }
+        labels = None if self.labels is None else self.labels.tolist()
+        return asdict(self) | finite | {"labels": labels}
+
+    def to_json(self, **kwargs) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+
+
+def min_radius(
+    points,
+    n_clusters: int,
+    *,
+    cannot_link=(),
+    must_link=(),
+    solver: str | None = None,
+    time_limit: float | None = None,
+) -> MinRadius:
+    """The smallest radius at which the points fall into ``n_clusters`` clusters.
+
+    Parameters
+    ----------
+    points : array of shape (N, m)
+    n_clusters : int
+    cannot_link, must_link : iterable of (i, j)
+    solver : str, optional
+        The MILP solver for colourings that cliques and linear programs leave open.
+    time_limit : float, optional
+        Seconds, after which the bounds reached are returned.
+
+    Examples
+    --------
+    >>> found = min_radius([[0.0], [1.0], [2.0], [5.0]], n_clusters=2)
+    >>> found.radius, found.labels.tolist(), found.certificate
+    (1.0, [0, 0, 0, 1], {'kind': 'clique', 'points': [0, 2, 3], 'radius': 0.5})
+    """
+    instance = Instance(points, n_clusters, cannot_link=cannot_link, must_link=must_link)
+    return smallest_radius(instance, solver=solver, time_limit=time_limit)
+
+
+def smallest_radius(
+    instance: Instance, *, solver: str | None = None, time_limit: float | None = None
+) -> MinRadius:
+    """:func:`min_radius` for an instance, whose own radius plays no part."""
+    registry.require(solver, "MILP", "cover")
+    start = time.monotonic()
+    effort = Effort(solver, start + (math.inf if time_limit is None else time_limit))
+    instance = instance.replace(radius=math.inf)
+    answer = {"n_clusters": instance.n_clusters}
+    by_links = decide(instance, effort)
+    if by_links.labels is not None:
+        answer |= _Search(instance, by_links.labels, effort).run()
+    elif by_links.refutation:
+        answer |= {"status": "infeasible", "radius": math.inf, "lower_bound": math.inf}
+        answer |= {"labels": None, "certificate": by_links.refutation()}
+    else:
+        answer |= {"status": "time_limit", "radius": math.inf, "lower_bound": 0.0}
+        answer |= {"labels": None, "certificate": None}
+    return MinRadius(**answer, seconds=time.monotonic() - start)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Labels of a partition, or a proof that there is none, put into words when asked for.
+
+    Both are None when neither was found. ``core`` holds must-link groups whose conflicts with
+    each other are all that a proof uses.
+    """
+
+    labels: np.ndarray | None = None
+    refutation: Callable[[], dict] | None = None
+    core: list[np.ndarray] = field(default_factory=list)
+
+
+def decide(instance: Instance, effort: Effort) -> Decision:
+    """Whether the instance has a partition; all its radii must be equal."""
+    graph = ConflictGraph(instance)
+    if certificate := graph.broken_must_link():
+        return Decision(refutation=lambda: certificate)
+    if graph.n_groups < instance.n_clusters:
+        return Decision(refutation=lambda: {"kind": "must_link_groups", "n_groups": graph.n_groups})
+    covering = cover_graph(graph.group_matrix, effort, target=instance.n_clusters)
+    if covering.n_sets <= instance.n_clusters:
+        labels = _split(covering.labels, instance.n_clusters)[graph.groups]
+        if wrong := violations(instance, labels):
+            raise SolverFailure(f"the cover is not a partition: {wrong[0]}")
+        return Decision(labels_in_order(labels))
+    if covering.bound > instance.n_clusters:
+        core = [graph.members[g] for g in covering.kept]
+        return Decision(refutation=partial(bound_certificate, graph, covering), core=core)
+    return Decision()
+
+
+def _split(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The same partition refined to exactly ``n_clusters`` clusters."""
+    labels = labels.copy()
+    for fresh in range(labels.max() + 1, n_clusters):
+        shared = np.bincount(labels)[labels] > 1
+        labels[shared.argmax()] = fresh
+    return labels
+
+
+class _Search:
+    """Binary search over the radii at which the conflict graph changes.
+
+    ``radii[high]`` suffices with ``labels``; ``radii[low]`` does not, by ``refutation``. At first
+    ``low = -1``: those in ``too_small`` do not suffice, by the farthest points.
+    """
+
+    def __init__(self, instance: Instance, labels: np.ndarray, effort: Effort):
+        self.instance = instance
+        self.effort = effort
+        d = instance.sq_distances
+        self.labels = labels
+        chosen, nearest, apart = _farthest_points(d, instance.n_clusters)
+        if not len(instance.cannot_link) and not len(instance.must_link):
+            self.labels = labels_in_order(_split(nearest, instance.n_clusters))
+        widest = sq_diameters(instance, self.labels).max()
+        distances = np.unique(d[d <= widest])
+        radii = np.sqrt(distances) / 2
+        possible = diameter_limit(radii) >= apart
+        self.radii = radii[possible]
+        self.low, self.high = -1, len(self.radii) - 1
+        self.refutation = lambda: {"kind": "clique", "points": sorted(chosen)}
+        self.too_small = radii[~possible]
+
+    def run(self) -> dict:
+        """Status, bounds, labels and certificate."""
+        # Quick answers first, from above and from below, so that a hard radius in between does
+        # not hold up the bounds; then whatever it takes.
+        self._bisect(QUICK_SECONDS, if_unknown=False)
+        self._bisect(QUICK_SECONDS, if_unknown=True)
+        self._bisect(math.inf, if_unknown=False)
+        if self.high - self.low == 1:
+            status = "optimal"
+        else:
+            status = "time_limit" if self.effort.spent else "feasible"
+        return {
+            "status": status,
+            "radius": float(self.radii[self.high]),
+            "lower_bound": float(self.radii[self.low + 1]),
+            "labels": self.labels,
+            "certificate": self._certificate(),
+        }
+
+    def _certificate(self) -> dict | None:
+        """What refutes the largest radius known to be too small."""
+        refuted = np.append(self.too_small, self.radii[: self.low + 1])
+        return self.refutation() | {"radius": float(refuted[-1])} if len(refuted) else None
+
+    def _bisect(self, seconds: float, if_unknown: bool) -> None:
+        low, high = self.low, self.high
+        while high - low > 1 and not self.effort.spent:
+            middle = (low + high) // 2
+            answer = self._test(middle, seconds)
+            if if_unknown if answer is None else answer:
+                high = middle
+            else:
+                low = middle
+
+    def _test(self, index: int, seconds: float) -> bool | None:
+        """Whether this radius suffices, recorded; None when the effort did not tell."""
+        radius = float(self.radii[index])
+        deadline = min(self.effort.deadline, time.monotonic() + seconds)
+        effort = Effort(self.effort.solver, deadline)
+        decision = decide(self.instance.replace(radius=radius), effort)
+        if decision.labels is not None:
+            # The partition may be narrower than it had to be.
+            widest = np.sqrt(sq_diameters(self.instance, decision.labels).max()) / 2
+            self.high = min(index, int(np.searchsorted(self.radii, widest)))
+            self.labels = decision.labels
+            return True
+        if decision.refutation:
+            self.low = max(index, self._still_refuted(radius, decision.core))
+            self.refutation = decision.refutation
+            return False
+        return None
+
+    def _still_refuted(self, radius: float, core: list[np.ndarray]) -> int:
+        """Index of the largest radius at which all conflicts between points of the core remain."""
+        points = np.array([group[0] for group in core if len(group) == 1])
+        if len(points) < len(core) or not len(core):
+            return -1
+        between = self.instance.sq_distances[np.ix_(points, points)]
+        apart = between[between > diameter_limit(radius)].min(initial=math.inf)
+        return int(np.searchsorted(diameter_limit(self.radii), apart)) - 1
+
+
+def _farthest_points(d: np.ndarray, n_clusters: int) -> tuple[list[int], np.ndarray, float]:
+    """K+1 points, each farthest from those before; nearest of the first K; least d between."""
+    chosen = [int(d.max(axis=1).argmax())]
+    nearest = np.zeros(len(d), dtype=int)
+    gap = d[chosen[0]].copy()
+    for k in range(1, n_clusters):
+        chosen.append(int(gap.argmax()))
+        closer = d[chosen[-1]] < gap
+        nearest[closer] = k
+        gap[closer] = d[chosen[-1], closer]
+    chosen.append(int(gap.argmax()))
+    between = d[np.ix_(chosen, chosen)] + np.diag(np.full(len(chosen), math.inf))
+    return chosen, nearest, float(between.min())
