@@ -20,6 +20,7 @@ The paper has no such program: it takes the number of clusters as given.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import networkx as nx
 import numpy as np
@@ -84,11 +85,15 @@ def labels_from(sets: Sequence[Iterable[int]], n_points: int) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def maximal_sets(instance: Instance) -> list[list[int]]:
-    """Every maximal compatible set of the instance; there may be exponentially many."""
+def maximal_sets(instance: Instance, *, limit: int | None = None) -> list[list[int]]:
+    """Every maximal compatible set of the instance, refused when there are more than ``limit``.
+
+    >>> maximal_sets(Instance([[0.0], [1.0], [2.0]], n_clusters=2, radius=0.5))
+    [[0, 1], [1, 2]]
+    """
     graph = ConflictGraph(instance)
     compatible = nx.complement(nx.from_numpy_array(graph.group_matrix))
-    return [
-        sorted(int(i) for g in groups for i in graph.members[g])
-        for groups in nx.find_cliques(compatible)
-    ]
+    found = list(islice(nx.find_cliques(compatible), None if limit is None else limit + 1))
+    if limit is not None and len(found) > limit:
+        raise InputError(f"more than {limit} maximal compatible sets")
+    return sorted(sorted(int(i) for g in groups for i in graph.members[g]) for groups in found)

@@ -60,6 +60,11 @@ class MinClusters:
     radius: float
     seconds: float
 
+    @property
+    def solved(self) -> bool:
+        """Whether there is a partition."""
+        return self.labels is not None
+
     def to_dict(self) -> dict:
         """The outcome as plain JSON types; an infinite radius becomes None."""
         return asdict(self) | {

@@ -63,6 +63,11 @@ class MinRadius:
     n_clusters: int
     seconds: float
 
+    @property
+    def solved(self) -> bool:
+        """Whether there is a partition."""
+        return self.labels is not None
+
     def to_dict(self) -> dict:
         """The outcome as plain JSON types; infinities become None."""
         finite = {
