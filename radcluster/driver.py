@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
+from radcluster.certificates import with_remedies
+from radcluster.certify import certified, infeasible
+from radcluster.colgen.solve import solve_colgen
 from radcluster.config import Settings
 from radcluster.conflicts import Analysis, analyse
-from radcluster.errors import SolverFailure
+from radcluster.errors import InputError
+from radcluster.heuristics import heuristic_partition
 from radcluster.instance import Instance
 from radcluster.models import milp
 from radcluster.pipeline import Pipeline
-from radcluster.result import Result, StepReport, relative_gap
+from radcluster.result import Result
 from radcluster.steps import (
     Clock,
     choose_solver,
@@ -24,7 +25,6 @@ from radcluster.steps import (
     safe_bound,
     solve_step,
 )
-from radcluster.verify import cluster_centers, objective_of, sq_diameters, violations
 
 #: Seconds for the largest clique, and for the remedies that an infeasible answer names.
 CLIQUE_SECONDS = 2.0
@@ -77,8 +77,6 @@ def run(instance: Instance, settings: Settings, progress: Callable | None = None
     clock = Clock(settings.time_limit)
     result = _ROUTES[settings.method](instance, settings, clock, progress)
     if result.status == "infeasible":
-        from radcluster.certificates import with_remedies
-
         budget = REMEDY_SECONDS if clock.left is None else min(REMEDY_SECONDS, clock.left)
         certificate = with_remedies(result.certificate, instance, time_limit=budget)
         result = replace(result, certificate=certificate)
@@ -86,7 +84,51 @@ def run(instance: Instance, settings: Settings, progress: Callable | None = None
 
 
 def _solve_exact(instance, settings, clock, progress) -> Result:
+    """The route that proves most: column generation, or the MILP where that cannot go.
+
+    Column generation needs one radius for all clusters and has its own master; a solver named by
+    the user is asked to do the whole work, as a MILP, unless it is the master's own.
+    """
+    own_solver = settings.solver in (None, "highs", ["highs"])
+    if instance.uniform_radius and own_solver and settings.formulation is None:
+        return _solve_colgen(instance, settings, clock, progress)
     return _solve_milp(instance, settings, clock, progress)
+
+
+def _solve_colgen(instance, settings, clock, progress) -> Result:
+    """Set partitioning by column generation and branch and price."""
+    return solve_colgen(
+        instance,
+        solver=choose_solver(settings, "LP", "colgen"),
+        time_limit=clock.left,
+        rel_gap=settings.rel_gap,
+        seed=settings.seed or 0,
+        progress=progress,
+    )
+
+
+def _solve_heuristic(instance, settings, clock, progress) -> Result:
+    """A good partition, without a bound."""
+    if settings.solver is not None:
+        raise InputError("method 'heuristic' calls no solver")
+    if not instance.uniform_radius:
+        raise InputError("method 'heuristic' needs one radius for all clusters: use 'pipeline'")
+    labels = heuristic_partition(instance, seed=settings.seed or 0)
+    if labels is None:
+        # Nothing found is no proof; the conflict graph may have one.
+        analysis = _analyse(instance, settings, clock)
+        if analysis.certificate:
+            return infeasible(instance, settings.method, analysis.certificate)
+    return certified(
+        instance,
+        settings.method,
+        rel_gap=settings.rel_gap,
+        labels=labels,
+        lower_bound=0.0,
+        stopped="feasible",
+        solver=None,
+        steps=(),
+    )
 
 
 def _solve_milp(instance, settings, clock, progress) -> Result:
@@ -95,7 +137,7 @@ def _solve_milp(instance, settings, clock, progress) -> Result:
     solver = choose_solver(settings, milp.PROBLEM_CLASS[form], f"milp:{form}")
     analysis = _analyse(instance, settings, clock)
     if analysis.certificate:
-        return _infeasible(instance, settings, analysis.certificate)
+        return infeasible(instance, settings.method, analysis.certificate)
     unit_instance, scale = normalised(instance)
     if settings.formulation is None:
         model = milp.build(
@@ -110,10 +152,11 @@ def _solve_milp(instance, settings, clock, progress) -> Result:
     )
     if outcome.status == "infeasible":
         certificate = {"kind": "search", "model": report.model, "solver": solver}
-        return _infeasible(instance, settings, certificate, steps=(report,))
+        return infeasible(instance, settings.method, certificate, steps=(report,))
     return certified(
         instance,
-        settings,
+        settings.method,
+        rel_gap=settings.rel_gap,
         labels=partition_of(model, instance, solver) if outcome.has_solution else None,
         lower_bound=safe_bound(outcome) * scale,
         stopped=outcome.status,
@@ -126,7 +169,7 @@ def _solve_pipeline(instance, settings, clock, progress) -> Result:
     """The paper's Algorithm 1."""
     analysis = _analyse(instance, settings, clock)
     if analysis.certificate:
-        return _infeasible(instance, settings, analysis.certificate)
+        return infeasible(instance, settings.method, analysis.certificate)
     unit_instance, scale = normalised(instance)
     pipeline = Pipeline(unit_instance, analysis.labelling, settings, clock, scale)
     try:
@@ -135,10 +178,11 @@ def _solve_pipeline(instance, settings, clock, progress) -> Result:
         pipeline.status = "interrupted"
     steps = tuple(pipeline.steps)
     if pipeline.status == "infeasible":
-        return _infeasible(instance, settings, pipeline.certificate, steps=steps)
+        return infeasible(instance, settings.method, pipeline.certificate, steps=steps)
     return certified(
         instance,
-        settings,
+        settings.method,
+        rel_gap=settings.rel_gap,
         labels=pipeline.labels,
         lower_bound=pipeline.lower_bound * scale,
         stopped=pipeline.status,
@@ -149,6 +193,8 @@ def _solve_pipeline(instance, settings, clock, progress) -> Result:
 
 _ROUTES = {
     "exact": _solve_exact,
+    "colgen": _solve_colgen,
+    "heuristic": _solve_heuristic,
     "milp": _solve_milp,
     "minlp": _solve_milp,
     "pipeline": _solve_pipeline,
@@ -158,69 +204,3 @@ _ROUTES = {
 def _analyse(instance: Instance, settings: Settings, clock: Clock) -> Analysis:
     budget = CLIQUE_SECONDS if clock.left is None else min(CLIQUE_SECONDS, clock.left)
     return analyse(instance, anchored=settings.anchored, clique_budget=budget)
-
-
-def _infeasible(instance, settings, certificate, steps=()) -> Result:
-    return Result(
-        status="infeasible",
-        n_clusters=instance.n_clusters,
-        radius=instance.radius,
-        method=settings.method,
-        lower_bound=math.inf,
-        certificate=certificate,
-        steps=steps,
-    )
-
-
-def certified(
-    instance: Instance,
-    settings: Settings,
-    *,
-    labels: np.ndarray | None,
-    lower_bound: float,
-    stopped: str,
-    solver: str | None,
-    steps: tuple[StepReport, ...],
-) -> Result:
-    """A result whose status is derived from the partition and the bound, not from a solver.
-
-    ``stopped`` says why the search ended: ``time_limit`` and ``interrupted`` are kept unless the
-    gap is closed all the same.
-    """
-    common = {
-        "n_clusters": instance.n_clusters,
-        "radius": instance.radius,
-        "method": settings.method,
-        "solver": solver,
-        "steps": steps,
-    }
-    if labels is None:
-        if stopped not in ("time_limit", "interrupted"):
-            raise SolverFailure(f"{solver} ended without a partition ({stopped})")
-        return Result(status=stopped, lower_bound=lower_bound, **common)
-    if wrong := violations(instance, labels):
-        raise SolverFailure(f"the partition found is invalid: {wrong[0]}")
-    objective = objective_of(instance, labels)
-    if objective - lower_bound <= _rounding_error(instance):
-        lower_bound = objective
-    if relative_gap(objective, lower_bound) <= settings.rel_gap:
-        stopped = "optimal"
-    elif stopped == "optimal":
-        stopped = "feasible"
-    points = instance.points
-    return Result(
-        status=stopped,
-        labels=labels,
-        objective=objective,
-        lower_bound=min(lower_bound, objective),
-        max_radius=float(np.sqrt(sq_diameters(instance, labels).max()) / 2),
-        centers=None if points is None else cluster_centers(points, labels, instance.n_clusters),
-        **common,
-    )
-
-
-def _rounding_error(instance: Instance) -> float:
-    """What floating point alone may add to an objective: matters only when it is about zero."""
-    if instance.points is None:
-        return 1e-15 * float(instance.sq_distances.max())
-    return 1e-15 * float(np.square(instance.points - instance.points.mean(axis=0)).sum())

@@ -190,8 +190,10 @@ class Pipeline:
 
 
 def _rescaled(report: StepReport, scale: float) -> StepReport:
+    """The report of a Step 1 solved in other units."""
     return replace(
         report,
+        step="step1",
         objective=None if report.objective is None else report.objective * scale,
         bound=None if report.bound is None else report.bound * scale,
     )

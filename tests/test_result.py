@@ -8,8 +8,7 @@ import pytest
 from cases import moons
 
 from radcluster import Instance, Result, solve
-from radcluster.config import Settings
-from radcluster.driver import certified
+from radcluster.certify import certified
 from radcluster.errors import SolverFailure
 from radcluster.verify import objective_of, violations
 
@@ -90,7 +89,8 @@ def test_an_invalid_partition_is_never_returned():
     with pytest.raises(SolverFailure, match="invalid"):
         certified(
             instance,
-            Settings(),
+            "milp",
+            rel_gap=1e-6,
             labels=np.array([0, 1, 1]),
             lower_bound=0.0,
             stopped="optimal",
@@ -103,7 +103,8 @@ def test_optimal_is_decided_by_the_gap_not_by_the_solver():
     instance = Instance([[0.0], [1.0], [5.0]], 2)
     result = certified(
         instance,
-        Settings(),
+        "milp",
+        rel_gap=1e-6,
         labels=np.array([0, 0, 1]),
         lower_bound=0.1,
         stopped="optimal",
