@@ -18,13 +18,16 @@ from radcluster.solvers.mip import solve_model
 
 #: A cover by more sets than this is not attempted again.
 MAX_SETS = 20_000
+#: Nor a search for an assignment beyond this many nodes.
+MAX_NODES = 20_000
 
 
 def check(certificate: dict, instance: Instance) -> bool:
     """Whether the certificate proves that the instance has no partition.
 
-    A ``search`` is repeated with every maximal compatible set and, where there is one, another
-    solver; when that is out of reach the answer is False, which then only means "not confirmed".
+    A ``search`` is repeated another way: with every maximal compatible set and, where there is
+    one, another solver; by backtracking where clusters have radii of their own. When that is out
+    of reach the answer is False, which then only means "not confirmed".
 
     >>> line = Instance([[0.0], [1.0], [2.0]], n_clusters=1, radius=0.25)
     >>> check({"kind": "clique", "points": [0, 2]}, line)
@@ -178,7 +181,7 @@ def _total(part: nx.Graph) -> int:
 
 def _search(certificate, facts) -> bool:
     if not facts.instance.uniform_radius:
-        return False
+        return _no_assignment(facts)
     try:
         sets = cover.maximal_sets(facts.instance, limit=MAX_SETS)
     except InputError:
@@ -188,6 +191,27 @@ def _search(certificate, facts) -> bool:
     others = [name for name in names if name != certificate["solver"]]
     outcome = solve_model(model, (others or names)[0])
     return outcome.status == "optimal" and round(outcome.objective) > facts.n_clusters
+
+
+def _no_assignment(facts) -> bool:
+    """Backtracking over the groups: no way to put each into a cluster and leave none empty."""
+    stack: list[dict] = [{}]
+    for _ in range(MAX_NODES):
+        if not stack:
+            return True
+        placed = stack.pop()
+        if len(placed) == len(facts.groups):
+            if len(set(placed.values())) == facts.n_clusters:
+                return False
+            continue
+        options = {
+            group: [k for k in facts.clusters() if facts.admissible(group, k, placed)]
+            for group in facts.groups
+            if group not in placed
+        }
+        tightest = min(options, key=lambda group: len(options[group]))
+        stack += [placed | {tightest: k} for k in options[tightest]]
+    return False
 
 
 _CHECKS = {

@@ -24,7 +24,8 @@ def with_remedies(certificate: dict, instance: Instance, time_limit: float = 2.0
     """The certificate with ``fewest_clusters`` and ``smallest_radius``, each where it is known.
 
     Both need one radius for all clusters; an answer that ``time_limit`` seconds do not prove is
-    left out.
+    left out. A solver's word (``search``) gives way to a proof that can be checked by hand, where
+    the fewest clusters come with one.
     """
     if not instance.uniform_radius:
         return dict(certificate)
@@ -33,6 +34,8 @@ def with_remedies(certificate: dict, instance: Instance, time_limit: float = 2.0
         fewest = fewest_clusters(instance, time_limit=time_limit / 2)
         if fewest.status == "optimal":
             remedies["fewest_clusters"] = fewest.n_clusters
+        if certificate["kind"] == "search" and (fewest.lower_bound or 0) > instance.n_clusters:
+            certificate = fewest.certificate
     smallest = smallest_radius(instance, time_limit=time_limit / 2)
     if smallest.status == "optimal":
         remedies["smallest_radius"] = smallest.radius
@@ -162,6 +165,8 @@ def _weights(certificate, instance) -> str:
 
 def _search(certificate, instance) -> str:
     who = certificate["solver"] or "enumeration"
+    if certificate["model"] != "cover":
+        return f"{who} proved that the program {certificate['model']} has no solution"
     return (
         f"{who} excluded every cover by {certificate['n_clusters']} compatible sets, "
         f"with the {certificate['n_sets']} that could occur where simpler proofs end"

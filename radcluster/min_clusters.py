@@ -160,6 +160,7 @@ def bound_certificate(graph: ConflictGraph, covering: Covering) -> dict:
         solvers = {search["solver"] for search in searches} - {None}
         return {
             "kind": "search",
+            "model": "cover",
             "n_clusters": covering.bound - 1,
             "solver": ", ".join(sorted(solvers)) or None,
             "n_sets": sum(search["n_sets"] for search in searches),
