@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from radcluster.colgen import boxes, greedy
+from radcluster.colgen import boxes, greedy, members
 from radcluster.colgen.columns import Columns
 from radcluster.colgen.problem import Problem
 
-#: Nodes spent on one cell before its bound is taken as it stands.
-CELL_BUDGET = 200_000
-#: Cells searched between two looks at the clock.
+#: In more dimensions than this, branch on memberships instead of the centre's location.
+MAX_LOCATION_DIMENSION = 4
+#: Nodes spent on one cell or head before its bound is taken as it stands.
+NODE_BUDGET = 200_000
+#: Cells, or heads, searched between two looks at the clock.
 CELLS_AT_ONCE = 2_000
+HEADS_AT_ONCE = 20
 #: Room for columns of one pricing, per group, and for their members, per column.
 COLUMNS_PER_GROUP = 4
 MEMBERS_PER_COLUMN = 64
@@ -38,34 +41,59 @@ class Pricer:
         self.problem = problem
         self.check = check
 
-    def quick(self, prices: np.ndarray, sigma: float, tolerance: float) -> Columns:
-        """Columns grown around each group that price out by more than ``tolerance``."""
+    def quick(self, prices, sigma: float, tolerance: float) -> tuple[Columns, np.ndarray]:
+        """Columns grown around each group that price out by more than ``tolerance``.
+
+        Returns them with their reduced costs.
+        """
         p = self.problem
         found = self._buffers()
         greedy.grow_columns(
             p.centers, p.mass, prices, sigma, p.start, p.neighbours, tolerance, found
         )
-        return _columns(found)
+        return _columns(found), found.cost[: found.count[0]]
 
     def exact(self, prices: np.ndarray, sigma: float, tolerance: float) -> Priced:
-        """The best column of each head, where it prices out by more than ``tolerance``."""
+        """The best column of each head, where it prices out by more than ``tolerance``.
+
+        A larger tolerance is less work; the floors say what was left out.
+        """
+        floor = np.full(self.problem.n_groups, -tolerance)
+        search = self._by_location if self._is_flat else self._by_membership
+        parts, nodes = [], 0
+        for found, used in search(np.ascontiguousarray(prices), sigma, tolerance, floor):
+            parts.append(_best_by_head(_columns(found), found))
+            nodes += used
+            self.check()
+        return Priced(Columns.concatenated(parts), floor, nodes)
+
+    @property
+    def _is_flat(self) -> bool:
+        return self.problem.centers.shape[1] <= MAX_LOCATION_DIMENSION
+
+    def _by_location(self, prices, sigma, tolerance, floor):
         p = self.problem
         side, corners, start, points = boxes.root_cells(p.centers, p.mass, prices, p.reach)
-        floor = np.full(p.n_groups, -tolerance)
-        nodes = 0
-        parts = []
         for first in range(0, len(corners), CELLS_AT_ONCE):
-            self.check()
             last = min(first + CELLS_AT_ONCE, len(corners))
             found = self._buffers()
-            used, _ = boxes.price_cells(
+            nodes, _ = boxes.price_cells(
                 p.centers, p.mass, prices, sigma, p.reach, p.start, p.neighbours,
                 side, corners[first:last], start[first : last + 1], points,
-                floor, tolerance, CELL_BUDGET, found,
+                floor, tolerance, NODE_BUDGET, found,
             )  # fmt: skip
-            nodes += used
-            parts.append(_best_by_head(_columns(found), found))
-        return Priced(Columns.concatenated(parts), floor, nodes)
+            yield found, nodes
+
+    def _by_membership(self, prices, sigma, tolerance, floor):
+        p = self.problem
+        for first in range(0, p.n_groups, HEADS_AT_ONCE):
+            last = min(first + HEADS_AT_ONCE, p.n_groups)
+            found = self._buffers()
+            nodes, _ = members.price_heads(
+                p.centers, p.mass, prices, sigma, p.reach, p.start, p.neighbours,
+                first, last, floor, NODE_BUDGET, found,
+            )  # fmt: skip
+            yield found, nodes
 
     def _buffers(self) -> boxes.Found:
         n = COLUMNS_PER_GROUP * self.problem.n_groups + 100

@@ -135,7 +135,7 @@ def euclidean(sq_distances) -> tuple[np.ndarray, float, float]:
     # which lies in the kernel.
     ones = np.abs(vectors.sum(axis=0)) > 0.5 * np.sqrt(n)
     lifted = np.where(ones, 0.0, np.maximum(values + shift, 0.0))
-    keep = lifted > lifted.max() * 1e-14
+    keep = lifted > lifted.max() * 1e-13
     points = vectors[:, keep] * np.sqrt(lifted[keep]) if keep.any() else np.zeros((n, 1))
     wanted = sq_distances + 2 * shift * (1 - np.eye(n))
     error = np.abs(cdist(points, points, "sqeuclidean") - wanted).max()

@@ -128,20 +128,33 @@ class Relaxation:
         """Add columns that price out at the master's prices; how many."""
         tolerance = PRICE_TOLERANCE * self.master.unit
         for mixture in smoothing.mixtures(prices):
-            atoms, sigma = mixture[:-1], float(mixture[-1])
-            at = view.prices(atoms)
-            priced = pricer.exact(at, sigma, tolerance)
-            k = self.root.n_clusters
-            # Prices net of the mergers' costs sum to the bound without those costs.
-            bound = lagrangian_bound(at, sigma, priced.floor, k) + view.merging_cost.sum()
-            smoothing.learn(mixture, bound)
-            quick = pricer.quick(at, sigma, tolerance)
+            at, sigma = view.prices(mixture[:-1]), float(mixture[-1])
+            quick, reduced = pricer.quick(at, sigma, tolerance)
+            coarse = max(tolerance, _kth_largest(-reduced, self.root.n_clusters))
+            priced = pricer.exact(at, sigma, coarse)
+            bound = lagrangian_bound(at, sigma, priced.floor, self.root.n_clusters)
+            # Prices were net of what the mergers cost.
+            smoothing.learn(mixture, bound + view.merging_cost.sum())
             columns = view.columns(Columns.concatenated([quick, priced.columns]))
-            if not len(columns):
-                continue
-            reduced = costs(columns, self.root) - columns.sums(prices[:-1]) + prices[-1]
-            fresh, fresh_costs = self.pool.add(columns.select(reduced < -tolerance))
-            self.master.add(fresh, fresh_costs)
-            if len(fresh):
-                return len(fresh)
+            added = self._add(columns, prices, tolerance)
+            if added:
+                return added
         return 0
+
+    def _add(self, columns: Columns, prices: np.ndarray, tolerance: float) -> int:
+        """Add the columns that price out; how many were new."""
+        if not len(columns):
+            return 0
+        reduced = costs(columns, self.root) - columns.sums(prices[:-1]) + prices[-1]
+        fresh, fresh_costs = self.pool.add(columns.select(reduced < -tolerance))
+        self.master.add(fresh, fresh_costs)
+        return len(fresh)
+
+
+def _kth_largest(values: np.ndarray, k: int) -> float:
+    """The k-th largest value; 0 when there are fewer.
+
+    What :func:`lagrangian_bound` adds up are the K lowest floors. K columns that price out by at
+    least v are known, so sets that price out by less than v need no search.
+    """
+    return float(np.partition(values, -k)[-k]) if len(values) >= k else 0.0
