@@ -203,9 +203,9 @@ def _match(d, anchors, centers):
     """Order the centres so that cluster k gets the one nearest to its anchor."""
     if not anchors:
         return centers
-    rows, columns = linear_sum_assignment(d[np.ix_(anchors, centers)])
-    matched = [centers[c] for c in columns[np.argsort(rows)]]
-    return matched + [c for c in centers if c not in set(matched)]
+    _, columns = linear_sum_assignment(d[np.ix_(anchors, centers)])
+    others = np.setdiff1d(np.arange(len(centers)), columns)
+    return [centers[c] for c in (*columns, *others)]
 
 
 def _refuse_unused(wanted, chosen, classes):

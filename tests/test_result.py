@@ -78,7 +78,7 @@ def test_objective_of_the_definition():
 )
 def test_violations(labels, message):
     instance = Instance(
-        [[0.0], [1.0], [5.0], [6.0]], 2, 2.5, cannot_link=[(1, 2)], must_link=[(0, 1)]
+        [[0.0], [1.0], [5.0], [6.0]], 2, 2.0, cannot_link=[(1, 2)], must_link=[(0, 1)]
     )
     assert violations(instance, [0, 0, 1, 1]) == []
     assert any(message in sentence for sentence in violations(instance, labels))

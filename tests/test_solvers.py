@@ -30,13 +30,10 @@ def test_core_solvers_are_installed():
 
 @pytest.mark.parametrize("name", INSTALLED_MIP)
 def test_small_instances(name):
-    for seed in (0, 3, 5, 78, 334):
+    for seed in (0, 5, 9, 78, 334):
         instance = random_instance(seed)
         optimum = brute_force(instance)
-        analysis = analyse(instance)
-        if analysis.certificate:
-            continue
-        outcome = solve_model(milp.build(instance, analysis.labelling), name)
+        outcome = solve_model(milp.build(instance, analyse(instance).labelling), name)
         assert outcome.status == "optimal"
         assert outcome.objective == pytest.approx(optimum, rel=1e-6, abs=1e-9)
         assert outcome.bound == pytest.approx(optimum, rel=1e-5, abs=1e-6)
@@ -52,7 +49,7 @@ def test_infeasible_model(name):
 
 @pytest.mark.parametrize("name", INSTALLED_MIP)
 def test_neutral_options(name):
-    instance = random_instance(3)
+    instance = random_instance(5)
     threads = None if name == "glpk" else 1
     options = Options(time_limit=20, rel_gap=1e-4, seed=7, threads=threads)
     outcome = solve_model(milp.build(instance, analyse(instance).labelling), name, options)
@@ -61,7 +58,7 @@ def test_neutral_options(name):
 
 
 def test_native_options_reach_the_solver():
-    instance = random_instance(3)
+    instance = random_instance(5)
     model = milp.build(instance, analyse(instance).labelling)
     outcome = solve_model(model, "highs", Options(native={"mip_max_nodes": 0, "presolve": "off"}))
     assert outcome.status != "optimal"

@@ -119,10 +119,13 @@ _NATIVE_NAMES = {
 #: HiGHS up to 1.15.1 (at least) can merge parallel columns of a mixed-integer program wrongly and
 #: then call a worse solution optimal: 2 of 322 random small instances here. That one presolve
 #: rule, number 13, stays off; tests/test_milp.py keeps an instance on which it fails.
-#: SCIP moves a nonlinear objective into a constraint, whose tolerance then blurs the bound.
+#: SCIP moves a nonlinear objective into a constraint, whose tolerance then blurs the bound. The
+#: others stop, or cut off, at absolute differences that a small objective falls under.
 _SAFE_DEFAULTS = {
     "highs": {"presolve_rule_off": 1 << 13},
     "scip": {"numerics/feastol": 1e-9},
+    "xpress": {"mipaddcutoff": 0.0, "mipabsstop": 0.0},
+    "cplex": {"mip_tolerances_absmipgap": 0.0},
 }
 
 
