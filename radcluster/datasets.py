@@ -17,8 +17,6 @@ from radcluster.errors import InputError
 #: Class of the moon that the paper calls convex, its Omega: the small one.
 CONVEX_MOON = 1
 
-#: Contiguous United States: (south, north, west, east) in degrees.
-_LOWER_48 = (24.0, 50.0, -125.0, -66.0)
 _EARTH_RADIUS_KM = 6371.0088
 
 
@@ -88,11 +86,11 @@ def digits_imbalanced(
 
 
 def airports(seed: int = 0, n: int | None = 800) -> tuple[np.ndarray, np.ndarray]:
-    """Airports of the contiguous United States, as points in space, in kilometres.
+    """Airports of the United States from Hawaii to Puerto Rico, as points in space, in kilometres.
 
     Longitude and latitude become coordinates on a sphere of the Earth's radius, so that the
-    distance of two points is the chord: within half a percent of the way on the ground below 2000 km. The
-    classes are the states. ``n=None`` takes all airports.
+    distance of two points is the chord: within half a percent of the way on the ground below
+    2000 km. The classes are the states. ``n=None`` takes all airports.
     """
     try:
         from vega_datasets import local_data
@@ -104,10 +102,9 @@ def airports(seed: int = 0, n: int | None = 800) -> tuple[np.ndarray, np.ndarray
     latitude = table["latitude"].to_numpy(dtype=float)
     longitude = table["longitude"].to_numpy(dtype=float)
     state = table["state"].to_numpy(dtype=object)
-    south, north, west, east = _LOWER_48
-    inside = (latitude > south) & (latitude < north) & (longitude > west) & (longitude < east)
-    inside &= np.array([isinstance(name, str) for name in state])
-    kept = np.flatnonzero(inside)
+    # Guam, Samoa and the Marianas lie an ocean away: each would be a cluster of its own.
+    near = (longitude < 0) & (latitude > 0)
+    kept = np.flatnonzero(near & np.array([isinstance(name, str) for name in state]))
     if n is not None:
         kept = np.sort(check_random_state(seed).choice(kept, size=n, replace=False))
     _, classes = np.unique(state[kept].astype(str), return_inverse=True)

@@ -78,7 +78,8 @@ def partition(
     ax.scatter(*centers.T, **cross, linewidths=0.7 * scale, zorder=4)
     if radius is not None and np.isfinite(radius):
         _too_wide(ax, points, labels, radius)
-        _radius_to_scale(ax, points, radius)
+        # A narrow panel has no room for the number.
+        _radius_to_scale(ax, points, radius, f"r = {radius:.4g}" if scale > 0.8 else "r")
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.06)
     ax.set(xticks=[], yticks=[])
@@ -242,7 +243,7 @@ def _too_wide(ax, points, labels, radius):
             ax.plot(*members[[i, j]].T, color=WRONG, lw=1.1, zorder=2.5)
 
 
-def _radius_to_scale(ax, points, radius):
+def _radius_to_scale(ax, points, radius, text):
     """A disc of the radius in the corner that is farthest from all points."""
     low, high = points.min(axis=0) + radius, points.max(axis=0) - radius
     corners = np.array([[x, y] for x in (low[0], high[0]) for y in (low[1], high[1])])
@@ -251,7 +252,7 @@ def _radius_to_scale(ax, points, radius):
     ax.plot(*np.array([center, center + [radius, 0]]).T, color=FAINT, lw=0.9, zorder=2)
     right, up = center > points.mean(axis=0)
     ax.annotate(
-        f"r = {radius:.4g}",
+        text,
         center + radius * np.array([1 if right else -1, -1 if up else 1]),
         xytext=(0, -2 if up else 2),
         textcoords="offset points",

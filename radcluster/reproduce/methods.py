@@ -32,6 +32,7 @@ LINKAGE = "complete linkage"
 OURS: dict[str, dict] = {
     "pipeline, k-center": {"method": "pipeline", "step1": "kcenter"},
     "pipeline, SDP": {"method": "pipeline", "step1": "sdp:perspective"},
+    "radius, heuristic": {"method": "heuristic"},
     "optimum": {"method": "exact"},
 }
 

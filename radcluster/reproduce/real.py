@@ -1,11 +1,11 @@
 """Where a radius helps on real data: rare digits, remote airports.
 
 *Digits*: 100 images each of 1, 2, 3 and 5 each of 0, 4, K = 16. Is each rare class the majority of
-some cluster, and how well do the centres classify? *Airports*: 800 of the contiguous United States,
-K = 30. How far is an airport from its centre, on average and at worst?
+some cluster, and how well do the centres classify? *Airports*: 800 of the United States, K = 30. How far is an airport from its centre, on average and at worst?
 
-The radius is the smallest at which K clusters suffice, as far as it is found in
-:data:`RADIUS_SECONDS`; the classes play no part in it.
+The radius is a little above the smallest at which K clusters suffice, as far as that is found in
+:data:`RADIUS_SECONDS`; the classes play no part in it. Two distances above the smallest show how
+much hangs on the choice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ DATA: dict[str, tuple[Callable, int, tuple[int, ...]]] = {
     "digits": (digits_imbalanced, 16, (0, 4)),
     "airports": (airports, 30, ()),
 }
-METHODS = ("K-means", "K-medoids", "K-center", methods.LINKAGE, "radius")
+#: Our rows: the radius, as a multiple of the smallest.
+SLACK = {"radius + 5 %": 1.05, "radius + 15 %": 1.15}
+METHODS = ("K-means", "K-medoids", "K-center", methods.LINKAGE, *SLACK)
 RADIUS_SECONDS = 20.0
 DEFAULT_SEEDS = 12
 
@@ -53,16 +55,22 @@ def tightest(data: str, draw: int) -> float:
     return min_radius(points, n_clusters, time_limit=RADIUS_SECONDS).radius
 
 
+def _find(data, draw, method, points, n_clusters):
+    if method not in SLACK:
+        return methods.find(method, points, n_clusters, seed=draw), None
+    radius = SLACK[method] * tightest(data, draw)
+    return methods.find("radius, heuristic", points, n_clusters, radius), radius
+
+
 def measure(data: str, draw: int, method: str) -> records.Row:
     """One method on one draw."""
     sample, n_clusters, rare = DATA[data]
     points, classes = sample(draw)
-    radius = tightest(data, draw) if method in methods.OURS else np.inf
-    found = methods.find(method, points, n_clusters, radius, seed=draw)
+    found, radius = _find(data, draw, method, points, n_clusters)
     distances = np.linalg.norm(points - found.centers[found.labels], axis=1)
     row = summary(points, found.labels, found.centers)
     return {
-        "radius": radius if np.isfinite(radius) else None,
+        "radius": radius,
         "covered": coverage(found.labels, classes, rare) if rare else None,
         "accuracy": (
             prototype_accuracy(points, found.labels, found.centers, classes) if rare else None
@@ -98,25 +106,27 @@ def table(rows: list[records.Row]) -> Table:
 
 
 def draw(rows: list[records.Row]) -> Figure:
-    """One draw of the airports by k-means and with the radius."""
-    seed = min(row["draw"] for row in rows)
+    """One draw of the airports by k-means and with the radius; to scale, in kilometres."""
     sample, n_clusters, _ = DATA["airports"]
-    points, _ = sample(seed)
-    radius = next(row["radius"] for row in rows if row["data"] == "airports" and row["radius"])
-    map_points = _flat(points)
+    shown = ("K-means", next(iter(SLACK)))
+    ours = next(row for row in rows if (row["data"], row["method"]) == ("airports", shown[1]))
+    points, _ = sample(ours["draw"])
     figure, axes = plots.figure(1, 2, width=plots.PAGE, height=2.5)
-    for ax, method in zip(axes, ("K-means", "radius"), strict=True):
-        found = methods.find(method, points, n_clusters, radius, seed=seed)
+    for ax, method in zip(axes, ("K-means", "radius, heuristic"), strict=True):
+        found = methods.find(method, points, n_clusters, ours["radius"], seed=ours["draw"])
         farthest = np.linalg.norm(points - found.centers[found.labels], axis=1).max()
-        title = f"{method}: at most {farthest:.0f} km to the centre"
-        centers = _flat(found.centers)
-        plots.partition(map_points, found.labels, centers, radius=radius, ax=ax, title=title)
+        name = method if method in shown else shown[1]
+        title = f"{name}: at most {farthest:.0f} km to the centre"
+        centers = _flat(found.centers, points)
+        plots.partition(
+            _flat(points, points), found.labels, centers, ours["radius"], ax=ax, title=title
+        )
     return figure
 
 
-def _flat(points):
-    """Points in space near the United States, seen from above their middle, in kilometres."""
-    up = points.mean(axis=0) / np.linalg.norm(points.mean(axis=0))
+def _flat(points, around):
+    """Points in space as seen from above the middle of others, in kilometres."""
+    up = around.mean(axis=0) / np.linalg.norm(around.mean(axis=0))
     east = np.cross([0.0, 0.0, 1.0], up)
     east /= np.linalg.norm(east)
     return points @ np.stack([east, np.cross(up, east)], axis=1)

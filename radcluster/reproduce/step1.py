@@ -113,7 +113,8 @@ def draw(rows: list[records.Row]) -> Figure:
         series = {}
         for step1 in dict.fromkeys(row["step1"] for row in rows):
             excess = np.sort(100 * report.values(rows, "excess", step1=step1, repeat=repeat))
-            series[step1] = (np.arange(1, len(excess) + 1), excess)
-        plots.curves(series, "draws, in order", "% above optimum", ax, title)
+            series[step1] = (100 * np.arange(1, len(excess) + 1) / len(excess), excess)
+        plots.curves(series, "% of draws", "% above the optimum, at most", ax, title)
     axes[1].get_legend().remove()
+    axes[1].set_ylabel("")
     return figure

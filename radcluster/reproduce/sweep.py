@@ -73,5 +73,6 @@ def draw(rows: list[records.Row]) -> Figure:
         means, stds = [n.mean() for n in numbers], [n.std() for n in numbers]
         label = "lower bound on sizes" if moving == "size_min" else "upper bound on sizes"
         plots.curves({"card. K-means": (bounds, means, stds)}, label, "clusters in Ω", ax)
+        ax.label_outer()
         ax.axhline(8, color=plots.FAINT, lw=0.9, ls=(0, (4, 2)))
     return figure
