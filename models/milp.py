@@ -35,11 +35,11 @@ from __future__ import annotations
 
 import numpy as np
 import pyomo.environ as pyo
-from radcluster.models import assignment
 
 from radcluster.conflicts import Labelling, conflict_matrix
 from radcluster.errors import InputError
 from radcluster.instance import Instance
+from radcluster.models import assignment
 
 #: The class of program that each form is.
 PROBLEM_CLASS = {"linear": "MILP", "verbatim": "MINLP"}

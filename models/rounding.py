@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 import pyomo.environ as pyo
-from radcluster.models import assignment
 
 from radcluster.conflicts import Labelling
 from radcluster.instance import Instance
+from radcluster.models import assignment
 
 #: The class of program that each statement of the radius constraint makes.
 PROBLEM_CLASS = {"quadratic": "MIQCP", "conflict": "MILP", "clique": "MILP"}

@@ -76,7 +76,8 @@ def run(instance: Instance, settings: Settings, progress: Callable | None = None
     """:func:`solve` with ready-made settings."""
     clock = Clock(settings.time_limit)
     result = _ROUTES[settings.method](instance, settings, clock, progress)
-    if result.status == "infeasible":
+    # What a formulation of one's own forbids, other numbers for K and r may not cure.
+    if result.status == "infeasible" and settings.formulation is None:
         budget = REMEDY_SECONDS if clock.left is None else min(REMEDY_SECONDS, clock.left)
         certificate = with_remedies(result.certificate, instance, time_limit=budget)
         result = replace(result, certificate=certificate)

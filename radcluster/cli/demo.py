@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -17,14 +18,18 @@ RADIUS = 0.189
 @click.command()
 @click.option("--solver", help="Solver by name. [default: the method's own]")
 @click.option("--out", default="radcluster_demo.png", show_default=True, help="Figure to write.")
-def command(solver, out):
+@click.option("--points", "points_out", help="Also write the points, to go on with: moons.csv.")
+def command(solver, out, points_out):
     """Solve the paper's two-moons instance (100 points, 16 clusters, r = 0.189), and draw it."""
     from radcluster import datasets, metrics
     from radcluster.driver import solve
     from radcluster.instance import Instance
 
-    check_writable(out)
     points, moons = datasets.two_moons()
+    check_writable(out)
+    if points_out:
+        check_writable(points_out)
+        np.savetxt(points_out, points, delimiter=",", fmt="%.17g")
     instance = Instance(points, N_CLUSTERS, RADIUS)
     with progress_line("solving two moons") as progress:
         result = solve(instance, solver=solver, progress=progress)
