@@ -1,7 +1,8 @@
 """Where a radius helps on real data: rare digits, remote airports.
 
 *Digits*: 100 images each of 1, 2, 3 and 5 each of 0, 4, K = 16. Is each rare class the majority of
-some cluster, and how well do the centres classify? *Airports*: 800 of the United States, K = 30. How far is an airport from its centre, on average and at worst?
+some cluster, and how well do the centres classify? *Airports*: 800 of the United States, K = 30.
+How far is an airport from its centre, on average and at worst?
 
 The radius is a little above the smallest at which K clusters suffice, as far as that is found in
 :data:`RADIUS_SECONDS`; the classes play no part in it. Two distances above the smallest show how
