@@ -8,7 +8,7 @@ it needs no tolerance. Vertices are numbered by falling weight: the lowest bit i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -34,17 +34,34 @@ class CompatibleSets:
         self._support = int(np.count_nonzero(weights))
 
     def greedy(self, more_than: int) -> list[list[int]]:
-        """From each vertex, the set that always adds the heaviest fit; those of enough weight."""
+        """Sets of more than this weight, found by always adding the heaviest vertex that fits.
+
+        Started from each vertex, and only if that finds none, from each compatible pair.
+        """
+        vertices = [1 << v for v in range(self._support)]
+        return self._grown(vertices, more_than) or self._grown(self._pairs(), more_than)
+
+    def _pairs(self) -> Iterator[int]:
+        for v in range(self._support):
+            for bit in _bits(self._near[v] & ((1 << v) - 1)):
+                yield 1 << v | bit
+
+    def _grown(self, starts: Iterable[int], more_than: int) -> list[list[int]]:
         found = set()
-        for start in range(self._support):
-            members = 1 << start
-            candidates = self._near[start]
+        for members in starts:
+            candidates = -1
+            for bit in _bits(members):
+                candidates &= self._near[bit.bit_length() - 1]
+            weight = self._weigh(members)
             while candidates:
                 lowest = candidates & -candidates
+                vertex = lowest.bit_length() - 1
                 members |= lowest
-                candidates &= self._near[lowest.bit_length() - 1]
-            found.add(members)
-        return [self._vertices(bits) for bits in sorted(found) if self._weigh(bits) > more_than]
+                weight += self._weights[vertex]
+                candidates &= self._near[vertex]
+            if weight > more_than:
+                found.add(members)
+        return [self._vertices(bits) for bits in sorted(found)]
 
     def heavier(self, than: int, deadline: float) -> tuple[list[list[int]], int] | None:
         """Sets heavier than this, a heaviest one among them; None when time ran out.

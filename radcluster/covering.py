@@ -22,23 +22,23 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import islice
 
-import highspy
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from radcluster.cliques import max_clique
 from radcluster.compatible_sets import CompatibleSets
+from radcluster.fractional_cover import fractional_cover
+from radcluster.graph_greedy import dominated_by, greedy_clique, greedy_colouring
 from radcluster.models import cover
 from radcluster.solvers.mip import solve_model
 from radcluster.solvers.options import Options
 
-#: Multipliers of the linear program are rounded down to multiples of 1/SCALE.
-SCALE = 10**6
-#: Seconds for the first clique search of a part, and for the cover with generated sets.
+#: Seconds for the clique search of a part, which is not begun beyond so many vertices.
 CLIQUE_SECONDS = 0.2
+MAX_CLIQUE_VERTICES = 1000
+#: Seconds for the cover with generated sets.
 ROUNDING_SECONDS = 10.0
 #: More sets than this make a program that no solver should be given.
 MAX_SETS = 100_000
@@ -54,12 +54,12 @@ class Part:
     bound: int = 0
     weights: np.ndarray = field(init=False)
     capacity: int = 1
-    sets: set[tuple[int, ...]] = field(default_factory=set)
+    sets: list[tuple[int, ...]] = field(default_factory=list)
     search: dict | None = None
 
     def __post_init__(self):
-        self.labels = _greedy_colouring(self.conflicts)
-        self.prove(np.eye(1, len(self.vertices), dtype=int)[0], 1)
+        self.labels = greedy_colouring(self.conflicts)
+        self.prove_by_clique(greedy_clique(self.conflicts))
 
     @property
     def n_sets(self) -> int:
@@ -79,14 +79,25 @@ class Part:
         if bound > self.bound:
             self.bound, self.weights, self.capacity = bound, weights, capacity
 
+    def prove_by_clique(self, clique) -> None:
+        """Take the bound of these mutually conflicting vertices if it is better."""
+        self.prove(np.isin(np.arange(len(self.vertices)), clique).astype(int), 1)
+
+    def largest_clique(self, seconds: float, stop_at: int) -> list[int]:
+        """A large clique; a part that is too large for the search has none to offer."""
+        if len(self.vertices) > MAX_CLIQUE_VERTICES:
+            return []
+        return max_clique(self.conflicts, budget=seconds, stop_at=stop_at)[0]
+
     def refute(self, n_sets: int, search: dict) -> None:
         """Take the bound that this search proved: so many sets do not suffice."""
         self.bound, self.search = n_sets + 1, search
 
     def improve(self, sets) -> None:
-        """Take this cover if it is smaller."""
+        """Take this cover if it is one, and smaller."""
         labels = cover.labels_from(sets, len(self.vertices))
-        if labels.max() < self.labels.max():
+        covers = len(set().union(*sets)) == len(self.vertices)
+        if covers and labels.max() < self.labels.max():
             self.labels = labels
 
 
@@ -142,11 +153,12 @@ def cover_graph(conflicts: np.ndarray, effort: Effort, target: int | None = None
 
     With a ``target`` the work ends as soon as it is known whether that many sets suffice.
     """
-    leaders = _dominated_by(~conflicts)
+    leaders = dominated_by(~conflicts)
     kept = np.flatnonzero(leaders == np.arange(len(conflicts)))
     reduced = conflicts[np.ix_(kept, kept)]
     n_parts, part_of = connected_components(~reduced, directed=False)
-    members = [np.flatnonzero(part_of == p) for p in range(n_parts)]
+    # Small parts first: they are soon closed when time is short.
+    members = sorted((np.flatnonzero(part_of == p) for p in range(n_parts)), key=len)
     parts = [Part(kept[own], reduced[np.ix_(own, own)]) for own in members]
     covering = Covering(parts, leaders)
     for stage in STAGES:
@@ -159,55 +171,23 @@ def cover_graph(conflicts: np.ndarray, effort: Effort, target: int | None = None
     return covering
 
 
-def _clique(part: Part, effort: Effort, seconds: float = CLIQUE_SECONDS) -> None:
+def _clique(part: Part, effort: Effort) -> None:
     """Mutually conflicting points, each in a set of its own."""
-    budget = min(seconds, effort.deadline - time.monotonic())
-    clique, _ = max_clique(part.conflicts, budget=budget, stop_at=part.n_sets)
-    part.prove(np.bincount(clique, minlength=len(part.vertices)), 1)
+    seconds = min(CLIQUE_SECONDS, effort.deadline - time.monotonic())
+    part.prove_by_clique(part.largest_clique(seconds, stop_at=part.n_sets))
 
 
 def _fractional(part: Part, effort: Effort) -> None:
-    """Column generation: the relaxed cover's optimum, rounded up, is a bound."""
-    compatible = ~part.conflicts
-    master = _Master(len(part.vertices))
+    """The relaxed cover's optimum, rounded up, is a bound."""
     colours = [np.flatnonzero(part.labels == c).tolist() for c in range(part.n_sets)]
-    fresh = [_enlarged(colour, compatible) for colour in colours]
-    while fresh and not effort.spent:
-        for members in fresh:
-            master.add(members)
-            part.sets.add(tuple(members))
-        value, multipliers = master.solve()
-        weights = np.floor(SCALE * np.maximum(multipliers, 0.0) + 1e-3).astype(int)
-        pricing = CompatibleSets(compatible, weights)
-        fresh = pricing.greedy(more_than=SCALE + 1)
-        if fresh:
-            continue
-        priced = pricing.heavier(SCALE + 1, effort.deadline)
-        if priced is None:
-            return
-        heavier, capacity = priced
-        part.prove(weights, capacity)
-        # Further sets only lower the value, so its rounded form cannot become a better bound.
-        if part.bound < math.ceil(value - 1e-6):
-            fresh = [_enlarged(members, compatible) for members in heavier]
-    _simplify(part)
-
-
-def _simplify(part: Part) -> None:
-    """The same bound by weights with a small common denominator, where there is one."""
-    shares = [Fraction(int(w), part.capacity).limit_denominator(100) for w in part.weights]
-    capacity = math.lcm(*(share.denominator for share in shares))
-    weights = np.array([int(share * capacity) for share in shares])
-    if capacity >= part.capacity or -(-int(weights.sum()) // capacity) < part.bound:
-        return
-    pricing = CompatibleSets(~part.conflicts, weights)
-    if pricing.heavier(capacity, time.monotonic() + CLIQUE_SECONDS) == ([], capacity):
-        part.weights, part.capacity = weights, capacity
+    found = fractional_cover(part.conflicts, colours, effort.deadline)
+    part.sets = found.sets
+    part.prove(found.weights, found.capacity)
 
 
 def _generated_cover(part: Part, effort: Effort) -> None:
     """The best cover with the sets that column generation made: an upper bound."""
-    sets = sorted(part.sets)
+    sets = part.sets
     model = cover.build(sets, len(part.vertices))
     if solve_model(model, effort.solver, effort.options(ROUNDING_SECONDS)).has_solution:
         part.improve([sets[t] for t in cover.chosen(model)])
@@ -251,79 +231,3 @@ STAGES: tuple[Callable[[Part, Effort], None], ...] = (
     _generated_cover,
     _exhaustive_cover,
 )
-
-
-class _Master:
-    """The relaxed cover of :mod:`radcluster.models.cover`, growing by columns, warm-started."""
-
-    def __init__(self, n_points: int):
-        self._highs = highspy.Highs()
-        self._highs.silent()
-        for _ in range(n_points):
-            self._highs.addRow(1.0, highspy.kHighsInf, 0, [], [])
-
-    def add(self, members: list[int]) -> None:
-        index = np.array(members, dtype=np.int32)
-        ones = np.ones(len(members))
-        self._highs.addCol(1.0, 0.0, highspy.kHighsInf, len(members), index, ones)
-
-    def solve(self) -> tuple[float, np.ndarray]:
-        """Optimal value, and the multiplier of each point."""
-        self._highs.run()
-        value = self._highs.getInfo().objective_function_value
-        return value, np.array(self._highs.getSolution().row_dual)
-
-
-def _dominated_by(compatible: np.ndarray) -> np.ndarray:
-    """For each vertex the kept vertex whose set it may join; itself when it is kept."""
-    leaders = np.arange(len(compatible))
-    kept = leaders
-    while True:
-        near = compatible[np.ix_(kept, kept)]
-        shared = near.astype(np.float32) @ near.astype(np.float32)
-        size = near.sum(axis=1)
-        # below[i, j]: all that j is compatible with, i is as well; of equals the first stays.
-        below = near & (shared == size[None, :])
-        below &= ~(below.T & (kept[:, None] <= kept[None, :]))
-        if not below.any():
-            return leaders
-        dropped = below.any(axis=1)
-        below[:, dropped] = False
-        followed = kept.copy()
-        followed[dropped] = kept[below[dropped].argmax(axis=1)]
-        follow = np.arange(len(leaders))
-        follow[kept] = followed
-        leaders = follow[leaders]
-        kept = kept[~dropped]
-
-
-def _greedy_colouring(conflicts: np.ndarray) -> np.ndarray:
-    """Colour next the vertex that sees the most colours, then the most conflicts (Brelaz)."""
-    n = len(conflicts)
-    degree = conflicts.sum(axis=1)
-    colours = np.full(n, -1)
-    seen = np.zeros((n, 0), dtype=bool)
-    priority = degree / (n + 1.0)
-    for _ in range(n):
-        vertex = int(np.where(colours < 0, priority, -1.0).argmax())
-        free = np.flatnonzero(~seen[vertex])
-        if not len(free):
-            seen = np.hstack([seen, np.zeros((n, 1), dtype=bool)])
-        colour = int(free[0]) if len(free) else seen.shape[1] - 1
-        colours[vertex] = colour
-        priority += conflicts[vertex] & ~seen[:, colour]
-        seen[:, colour] |= conflicts[vertex]
-    return colours
-
-
-def _enlarged(members: list[int], compatible: np.ndarray) -> list[int]:
-    """A maximal compatible set around ``members``."""
-    members = list(members)
-    candidates = compatible[members].all(axis=0)
-    candidates[members] = False
-    while candidates.any():
-        vertex = int(candidates.argmax())
-        members.append(vertex)
-        candidates &= compatible[vertex]
-        candidates[vertex] = False
-    return sorted(members)

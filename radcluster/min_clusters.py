@@ -20,7 +20,6 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from radcluster.cliques import max_clique
 from radcluster.conflicts import ConflictGraph, clique_certificate
 from radcluster.covering import Covering, Effort, Part, cover_graph
 from radcluster.errors import InputError, SolverFailure
@@ -185,7 +184,7 @@ def bound_certificate(graph: ConflictGraph, covering: Covering) -> dict:
 
 def _look_for_clique(part: Part) -> None:
     """Put a clique in the place of another proof of the same bound, where one is found."""
-    clique, _ = max_clique(part.conflicts, budget=CLIQUE_SECONDS, stop_at=part.bound)
+    clique = part.largest_clique(CLIQUE_SECONDS, stop_at=part.bound)
     if len(clique) >= part.bound:
         part.weights = np.bincount(clique, minlength=len(part.vertices))
         part.capacity, part.search = 1, None
