@@ -107,6 +107,7 @@ def build(
     if form != "perspective" and border:
         raise InputError("border is an option of form='perspective'")
     data = merged.merge(instance, labelling)
+    _check_admissible(data)
     m = pyo.ConcreteModel(name=f"sdp:{form}")
     if form == "peng_wei":
         _add_peng_wei(m, instance, data)
@@ -123,6 +124,15 @@ def build(
         if card_rows:
             _add_cardinality_rows(m, instance, data, sizes)
     return m
+
+
+def _check_admissible(data: merged.Merged):
+    if not data.allowed.any(axis=1).all():
+        stuck = data.names[int(np.argmin(data.allowed.any(axis=1)))]
+        raise InputError(f"point {stuck} has no admissible cluster")
+    if not data.allowed.any(axis=0).all():
+        hollow = int(np.argmin(data.allowed.any(axis=0)))
+        raise InputError(f"cluster {hollow} has no admissible point")
 
 
 def _cardinalities(instance, cardinalities) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Schur blocks as a nonlinear program: P = L L' in place of P psd (Burer and Monteiro 2003).
 
 The transformation ``radcluster.factorise`` gives each block of order n a lower-trapezoidal factor L
-with ``rank`` columns (n when omitted: then nothing is lost) and the equations P = L L'. What results is smooth, but not convex: a solver finds a stationary point. It is the optimum of the
+with ``rank`` columns (n when omitted: then nothing is lost) and the equations P = L L'. What
+results is smooth, but not convex: a solver finds a stationary point. It is the optimum of the
 semidefinite program when the multipliers S of these equations form a positive semidefinite matrix:
 stationarity in L says S L = 0, hence <S, P> = 0, so that S completes a dual solution.
 :func:`solve_factorised` solves with Ipopt and checks that; the safe bound of
@@ -9,6 +10,8 @@ stationarity in L says S L = 0, hence <S, P> = 0, so that S completes a dual sol
 """
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 import pyomo.environ as pyo
@@ -28,9 +31,11 @@ from radcluster.solvers.options import Options
 #: Dual infeasibility and gap, both relative, up to which a stationary point counts as verified.
 VERIFIED = 1e-5
 
-#: The target keeps a little of the barrier: the multipliers are those of a point inside the cone,
-#: where they are unique; at its boundary Ipopt's become arbitrary.
-_SETTINGS = {"mu_strategy": "adaptive", "mu_target": 1e-10, "max_iter": 1000, "sb": "yes"}
+#: Ipopt's last barrier parameter, in units of the largest objective coefficient; tried in turn
+#: until a point is verified. A little of the barrier is kept because the multipliers of a point
+#: inside the cone are unique, while at its boundary Ipopt's become arbitrary.
+_MU_TARGETS = (1e-8, 1e-7, 1e-9)
+_SETTINGS = {"mu_strategy": "adaptive", "max_iter": 500, "sb": "yes"}
 
 
 @TransformationFactory.register(
@@ -112,27 +117,50 @@ def solve_factorised(
         ``message`` says which.
     """
     require_ipopt()
-    tolerance = tolerance or 1e-8
+    start = time.perf_counter()
+    best = None
+    for mu_target in _MU_TARGETS:
+        settings = _SETTINGS | {"mu_target": mu_target, "tol": tolerance or 1e-8}
+        if options.time_limit is not None:
+            left = options.time_limit - (time.perf_counter() - start)
+            if best is not None and left <= 0.0:
+                break
+            settings["max_cpu_time"] = max(left, 0.01)
+        error, solution = _attempt(model, settings | dict(options.native), options.verbose, rank)
+        if best is None or error < best[0]:
+            best = error, solution
+        if solution.status == "optimal":
+            break
+    return best[1]
+
+
+def _attempt(model, settings, verbose, rank) -> tuple[float, ConicSolution]:
+    """One run of Ipopt: how far its point is from a solution of the program, and the point."""
     clone = model.clone()
     program = compile_model(clone)
-    _prepare(clone, program, rank)
+    unit = max(float(np.abs(program.c).max()), np.finfo(float).tiny)
+    _prepare(clone, program, rank, unit)
     ipopt = pyo.SolverFactory("cyipopt")
-    settings = _SETTINGS | {"tol": tolerance}
-    if options.time_limit is not None:
-        settings["max_cpu_time"] = float(options.time_limit)
-    ipopt.config.options.set_value(settings | dict(options.native))
-    results = ipopt.solve(clone, tee=options.verbose)
+    ipopt.config.options.set_value(settings)
+    results = ipopt.solve(clone, tee=verbose)
     x = np.array([var.value for var in program.columns])
-    z = _multipliers(program, clone)
+    z = unit * _multipliers(program, clone)
+    violation = dual_violation(program, z)
+    value = float(program.c @ x + program.offset)
+    gap = abs(value - (program.offset - program.b @ z)) / (1.0 + abs(value))
+    error = max(violation, gap)
     said = results.solver.message
     said = said.decode() if isinstance(said, bytes) else said
-    verified, verdict = _verdict(program, x, z)
-    if verified:
-        status = "optimal"
-    else:
-        status = _UNVERIFIED.get(results.solver.termination_condition, "error")
-    return ConicSolution(status, x, z, f"{verdict}; Ipopt: {said}")
+    accuracy = f"dual infeasibility {violation:.1e}, gap {gap:.1e}; Ipopt: {said}"
+    if error <= VERIFIED and results.solver.termination_condition in _FEASIBLE:
+        message = f"stationary point verified to be the optimum: {accuracy}"
+        return error, ConicSolution("optimal", x, z, message)
+    status = _UNVERIFIED.get(results.solver.termination_condition, "error")
+    message = f"stationary point, not verified to be the optimum: {accuracy}"
+    return error, ConicSolution(status, x, z, message)
 
+
+_FEASIBLE = (TerminationCondition.optimal, TerminationCondition.feasible)
 
 #: What an unverified point is, by how Ipopt ended.
 _UNVERIFIED = {
@@ -155,12 +183,11 @@ def require_ipopt() -> None:
         )
 
 
-def _prepare(model, program: ConicProgram, rank) -> None:
-    """Minimise, ask for multipliers, factorise, and give every variable a value."""
+def _prepare(model, program: ConicProgram, rank, unit: float) -> None:
+    """Minimise in this unit, ask for multipliers, factorise, and give every variable a value."""
     for objective in model.component_data_objects(pyo.Objective, active=True):
-        if objective.sense == pyo.maximize:
-            objective.set_value(-objective.expr)
-            objective.sense = pyo.minimize
+        objective.set_value(program.sign / unit * objective.expr)
+        objective.sense = pyo.minimize
     for name in ("dual", "ipopt_zL_out", "ipopt_zU_out"):
         if model.component(name) is not None:
             model.del_component(name)
@@ -193,14 +220,3 @@ def _multipliers(program: ConicProgram, model) -> np.ndarray:
         multiplier = np.array([model.dual[row] for row in block.factor.values()])
         z[part] = multiplier / triangle_scale(block.order)
     return z
-
-
-def _verdict(program, x, z) -> tuple[bool, str]:
-    """Whether z completes x to a solution of the semidefinite program, and how well."""
-    violation = dual_violation(program, z)
-    value = float(program.c @ x + program.offset)
-    gap = abs(value - (program.offset - program.b @ z)) / (1.0 + abs(value))
-    accuracy = f"dual infeasibility {violation:.1e}, gap {gap:.1e}"
-    if violation <= VERIFIED and gap <= VERIFIED:
-        return True, f"stationary point verified to be the optimum: {accuracy}"
-    return False, f"stationary point, not verified to be the optimum: {accuracy}"

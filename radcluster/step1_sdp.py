@@ -134,7 +134,7 @@ def _solve(model, solver, options, tolerance, start):
     if solution.status in ("error", "unbounded") or (
         solution.x is None and solution.status != "infeasible"
     ):
-        raise SolverFailure(f"{solver} failed on {model.name}: {solution.message}")
+        raise SolverFailure(f"{solver} failed on {model.local_name}: {solution.message}")
     if solution.status != "infeasible":
         program.load(solution.x)
     return program, solution, solver
@@ -160,7 +160,7 @@ def _report(form, solver, program, solution, bound, start) -> StepReport:
         )
     solved = solution.status != "infeasible"
     return StepReport(
-        step="1",
+        step="step1",
         model=f"sdp:{form}",
         solver=solver,
         version=registry.get(solver).version,
