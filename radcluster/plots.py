@@ -180,7 +180,7 @@ def gap_over_time(
     ax = figure()[1] if ax is None else ax
     ax.fill_between(seconds, bounds, objectives, step="post", color=FAINT, alpha=0.25, lw=0)
     series = {"best partition": (seconds, objectives), "lower bound": (seconds, bounds)}
-    curves(series, "seconds", "sum of squares", ax, title, drawstyle="steps-post")
+    curves(series, "seconds", "sum of squares", ax, title, drawstyle="steps-post", markers=False)
     return ax
 
 
@@ -251,12 +251,13 @@ def _radius_to_scale(ax, points, radius, text):
     ax.add_patch(Circle(center, radius, fc="none", ec=FAINT, lw=0.9, ls=(0, (4, 2)), zorder=2))
     ax.plot(*np.array([center, center + [radius, 0]]).T, color=FAINT, lw=0.9, zorder=2)
     right, up = center > points.mean(axis=0)
+    side = 0 if text == "r" else 1 if right else -1
     ax.annotate(
         text,
-        center + radius * np.array([1 if right else -1, -1 if up else 1]),
+        center + radius * np.array([side, -1 if up else 1]),
         xytext=(0, -2 if up else 2),
         textcoords="offset points",
-        ha="right" if right else "left",
+        ha={0: "center", 1: "right", -1: "left"}[side],
         va="top" if up else "bottom",
         fontsize=_SMALL,
         color=INK,
