@@ -330,13 +330,13 @@ def _give_up(stack, local, top, floor):
 
 @njit(cache=True)
 def _search_cell(stack, local, clash, sigma, reach, smallest, floor, tolerance, budget, found):
-    """Branch and bound from the node in slot 0; the number of nodes, negative if given up."""
+    """Branch and bound from the node in slot 0; the number of nodes."""
     top = 0
     nodes = 0
     while top >= 0:
         if nodes == budget or top + 1 == len(stack.head):
             _give_up(stack, local, top, floor)
-            return -nodes
+            break
         nodes += 1
         t = top
         head = stack.head[t]
@@ -380,8 +380,8 @@ def price_cells(
 ):  # fmt: skip
     """Search all cells: lower ``floor`` in place, write improving columns to ``found``.
 
-    Returns the number of nodes, and of cells that were given up after ``budget`` nodes (the
-    bounds of their open nodes went into ``floor``).
+    A cell is given up after ``budget`` nodes; the bounds of its open nodes go into ``floor``.
+    Returns the number of nodes.
     """
     n, dim = centers.shape
     most = 1
@@ -403,7 +403,6 @@ def price_cells(
     where = np.full(n, -1, np.int32)
     origin = np.empty(dim)
     nodes = 0
-    given_up = 0
     for c in range(len(corners)):
         cell = cell_points[cell_start[c] : cell_start[c + 1]]
         rough = sigma
@@ -422,9 +421,7 @@ def price_cells(
             stack.open[0, a] = a
         stack.head[0] = -1
         stack.bound[0] = rough
-        used = _search_cell(
+        nodes += _search_cell(
             stack, local, clash, sigma, reach, side * SMALLEST_BOX, floor, tolerance, budget, found
         )
-        nodes += abs(used)
-        given_up += used < 0
-    return nodes, given_up
+    return nodes

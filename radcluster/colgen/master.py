@@ -78,14 +78,23 @@ class HighsMaster:
             )
         self._upper = upper
 
-    def solve(self, seconds: float = np.inf) -> MasterSolution | None:
-        """Solve; None when the time is up."""
+    def solve(self, seconds: float = np.inf, *, interior: bool = False) -> MasterSolution | None:
+        """Solve; None when the time is up.
+
+        An ``interior`` solution lies amid all optimal ones: its prices are stabler than those of
+        a vertex, and it takes no warm start. A vertex has the fewest fractional values.
+        """
+        warm = not interior and self.highs.getBasis().valid
+        self.highs.setOptionValue("solver", "simplex" if warm else "ipm")
+        self.highs.setOptionValue("run_crossover", "off" if interior else "on")
         # HiGHS counts from its first run.
         self.highs.setOptionValue("time_limit", self.highs.getRunTime() + seconds)
         self.highs.run()
         status = self.highs.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit:
             return None
+        if interior and status == highspy.HighsModelStatus.kUnknown:
+            return self.solve(seconds)
         if status != highspy.HighsModelStatus.kOptimal:
             raise SolverFailure(f"restricted master: {self.highs.modelStatusToString(status)}")
         solution = self.highs.getSolution()

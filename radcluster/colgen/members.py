@@ -192,14 +192,14 @@ def _branch(stack, local, t, mass):
 
 @njit(cache=True)
 def _search_head(stack, local, head, sigma, floor, budget, found):
-    """Branch and bound below slot 0; the number of nodes, negative if given up."""
+    """Branch and bound below slot 0; the number of nodes."""
     top = 0
     nodes = 0
     while top >= 0:
         if nodes == budget:
             for t in range(top + 1):
                 floor[head] = min(floor[head], stack.bound[t])
-            return -nodes
+            break
         nodes += 1
         t = top
         top -= 1
@@ -238,22 +238,20 @@ def _record(stack, local, t, head, found):
 
 
 @njit(cache=True)
-def price_heads(
-    centers, mass, prices, sigma, reach, start, neighbours, first, last, floor, budget, found
-):
-    """Search the heads ``first`` to ``last - 1``: lower ``floor``, write columns to ``found``.
+def price_head(centers, mass, prices, sigma, reach, start, neighbours, head, floor, budget, found):
+    """Search the sets with this head: lower its ``floor``, write columns to ``found``.
 
-    Returns the number of nodes, and of heads given up after ``budget`` nodes (the bounds of
-    their open nodes went into ``floor``).
+    After ``budget`` nodes the bounds of the open nodes go into ``floor``. Returns the number of
+    nodes.
     """
-    most = 1
-    for i in range(first, last):
-        most = max(most, start[i + 1] - start[i] + 1)
-    ints, floats = np.int32, np.float64
+    if prices[head] <= 0:
+        return 0
+    most = start[head + 1] - start[head] + 1
+    ints = np.int32
     local = Local(
         np.empty(most, ints), np.empty(most), np.empty(most), np.empty(most),
         np.empty((most, most)), np.empty((most, most), np.bool_), np.empty(most, ints),
-        np.empty(most, ints), np.empty(most, ints), np.empty(most), np.empty(most, floats),
+        np.empty(most, ints), np.empty(most, ints), np.empty(most), np.empty(most),
     )  # fmt: skip
     depth = most + 1
     stack = Stack(
@@ -262,23 +260,15 @@ def price_heads(
         np.empty(depth), np.empty(depth), np.empty(depth),
     )  # fmt: skip
     where = np.full(len(mass), -1, ints)
-    nodes = 0
-    given_up = 0
-    for i in range(first, last):
-        if prices[i] <= 0:
-            continue
-        count = _load_head(local, i, centers, mass, prices, reach, start, neighbours, where)
-        stack.n_inside[0] = 0
-        stack.n_open[0] = count - 1
-        for a in range(1, count):
-            stack.open[0, a - 1] = a
-            stack.delta[0, a] = 0.0
-            stack.gap[0, a] = 0.0
-        stack.pairs[0] = 0.0
-        stack.value[0] = sigma
-        stack.bound[0] = -np.inf
-        _include(stack, local, 0, 0, 0.0)
-        used = _search_head(stack, local, i, sigma, floor, budget, found)
-        nodes += abs(used)
-        given_up += used < 0
-    return nodes, given_up
+    count = _load_head(local, head, centers, mass, prices, reach, start, neighbours, where)
+    stack.n_inside[0] = 0
+    stack.n_open[0] = count - 1
+    for a in range(1, count):
+        stack.open[0, a - 1] = a
+        stack.delta[0, a] = 0.0
+        stack.gap[0, a] = 0.0
+    stack.pairs[0] = 0.0
+    stack.value[0] = sigma
+    stack.bound[0] = -np.inf
+    _include(stack, local, 0, 0, 0.0)
+    return _search_head(stack, local, head, sigma, floor, budget, found)

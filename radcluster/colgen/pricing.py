@@ -12,11 +12,11 @@ from radcluster.colgen.problem import Problem
 
 #: In more dimensions than this, branch on memberships instead of the centre's location.
 MAX_LOCATION_DIMENSION = 4
-#: Nodes spent on one cell or head before its bound is taken as it stands.
-NODE_BUDGET = 200_000
-#: Cells, or heads, searched between two looks at the clock.
-CELLS_AT_ONCE = 2_000
-HEADS_AT_ONCE = 20
+#: Nodes spent on one cell, or head, before its bound is taken as it stands.
+CELL_BUDGET = 200_000
+HEAD_BUDGET = 100_000
+#: Cells searched between two looks at the clock.
+CELLS_AT_ONCE = 100
 #: Room for columns of one pricing, per group, and for their members, per column.
 COLUMNS_PER_GROUP = 4
 MEMBERS_PER_COLUMN = 64
@@ -59,41 +59,36 @@ class Pricer:
         A larger tolerance is less work; the floors say what was left out.
         """
         floor = np.full(self.problem.n_groups, -tolerance)
+        found = self._buffers()
         search = self._by_location if self._is_flat else self._by_membership
-        parts, nodes = [], 0
-        for found, used in search(np.ascontiguousarray(prices), sigma, tolerance, floor):
-            parts.append(_best_by_head(_columns(found), found))
+        nodes = 0
+        for used in search(np.ascontiguousarray(prices), sigma, tolerance, floor, found):
             nodes += used
             self.check()
-        return Priced(Columns.concatenated(parts), floor, nodes)
+        return Priced(_best_by_head(_columns(found), found), floor, nodes)
 
     @property
     def _is_flat(self) -> bool:
         return self.problem.centers.shape[1] <= MAX_LOCATION_DIMENSION
 
-    def _by_location(self, prices, sigma, tolerance, floor):
+    def _by_location(self, prices, sigma, tolerance, floor, found):
         p = self.problem
         side, corners, start, points = boxes.root_cells(p.centers, p.mass, prices, p.reach)
         for first in range(0, len(corners), CELLS_AT_ONCE):
             last = min(first + CELLS_AT_ONCE, len(corners))
-            found = self._buffers()
-            nodes, _ = boxes.price_cells(
+            yield boxes.price_cells(
                 p.centers, p.mass, prices, sigma, p.reach, p.start, p.neighbours,
                 side, corners[first:last], start[first : last + 1], points,
-                floor, tolerance, NODE_BUDGET, found,
+                floor, tolerance, CELL_BUDGET, found,
             )  # fmt: skip
-            yield found, nodes
 
-    def _by_membership(self, prices, sigma, tolerance, floor):
+    def _by_membership(self, prices, sigma, tolerance, floor, found):
         p = self.problem
-        for first in range(0, p.n_groups, HEADS_AT_ONCE):
-            last = min(first + HEADS_AT_ONCE, p.n_groups)
-            found = self._buffers()
-            nodes, _ = members.price_heads(
+        for head in range(p.n_groups):
+            yield members.price_head(
                 p.centers, p.mass, prices, sigma, p.reach, p.start, p.neighbours,
-                first, last, floor, NODE_BUDGET, found,
+                head, floor, HEAD_BUDGET, found,
             )  # fmt: skip
-            yield found, nodes
 
     def _buffers(self) -> boxes.Found:
         n = COLUMNS_PER_GROUP * self.problem.n_groups + 100

@@ -17,7 +17,7 @@ from radcluster.colgen.columns import ColumnPool, Columns, costs
 from radcluster.colgen.master import MasterSolution
 from radcluster.colgen.pricing import Pricer
 from radcluster.colgen.problem import Problem
-from radcluster.colgen.stabilise import Smoothing
+from radcluster.colgen.stabilise import INTERIOR_ALPHA, VERTEX_ALPHA, Smoothing
 
 #: Reduced costs above minus this part of a cluster's cost count as zero.
 PRICE_TOLERANCE = 1e-9
@@ -84,9 +84,13 @@ def admitted(columns: Columns, node: Node, atom_of: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Where column generation ended: a lower bound, and the master's solution if it is needed."""
+    """Where column generation ended: a lower bound, prices that attain it, the master's solution.
+
+    The solution is None when the bound made it superfluous.
+    """
 
     bound: float
+    prices: np.ndarray | None
     solution: MasterSolution | None
 
 
@@ -97,32 +101,46 @@ class Relaxation:
     ----------
     root : Problem
         Its groups are the rows of ``master`` and ``pool``.
-    check : callable
-        Called often; may raise to stop. Nothing is lost: bounds are reported as they come.
+    seconds_left : callable
+        Called often; raises to stop. Nothing is lost: bounds are reported as they come.
     report : callable
-        Called with the lower bound of the node after each iteration.
+        Called with the lower bound of the node and the master's solution after each iteration.
     """
 
-    def __init__(self, root: Problem, master, pool: ColumnPool, check, report):
+    def __init__(self, root: Problem, master, pool: ColumnPool, seconds_left, report):
         self.root, self.master, self.pool = root, master, pool
-        self.check, self.report = check, report
+        self.seconds_left, self.report = seconds_left, report
 
     def solve(self, node: Node, problem: Problem, cutoff: float, closed: float) -> Relaxed:
         """Solve a node's relaxation until its bound passes ``cutoff`` or is within ``closed``."""
         view = View.of(problem, self.root)
-        pricer = Pricer(problem, self.check)
-        smoothing = Smoothing()
+        pricer = Pricer(problem, self.seconds_left)
+        # The first node starts from little; those below it from a basis that is nearly right.
+        interior = not node.together and not node.apart
+        alpha = INTERIOR_ALPHA if interior else VERTEX_ALPHA
+        smoothing = Smoothing(alpha, node.prices, node.bound)
         self.master.allow(admitted(self.pool.columns, node, self.root.labels))
         while True:
-            self.check()
-            solution = self.master.solve()
+            solution = self._solve_master(interior)
             fresh = self._price(view, pricer, smoothing, solution.prices)
-            bound = max(node.bound, smoothing.bound)
-            self.report(bound)
+            bound = smoothing.bound
+            self.report(bound, solution)
             if bound >= cutoff:
-                return Relaxed(bound, None)
-            if not fresh or solution.objective - bound <= closed:
-                return Relaxed(bound, solution)
+                return Relaxed(bound, smoothing.center, None)
+            if solution.objective - bound <= closed or not (fresh or interior):
+                return Relaxed(bound, smoothing.center, solution)
+            if not fresh:
+                interior = False
+
+    def vertex(self) -> MasterSolution:
+        """The last master's solution with the fewest fractional values."""
+        return self._solve_master(interior=False)
+
+    def _solve_master(self, interior: bool) -> MasterSolution:
+        while True:
+            solution = self.master.solve(self.seconds_left(), interior=interior)
+            if solution is not None:
+                return solution
 
     def _price(self, view, pricer, smoothing, prices) -> int:
         """Add columns that price out at the master's prices; how many."""

@@ -11,10 +11,10 @@ import numpy as np
 from radcluster.colgen import primal
 from radcluster.colgen.branching import Node, fractional_pair, trimmed
 from radcluster.colgen.columns import ColumnPool
-from radcluster.colgen.master import HighsMaster
+from radcluster.colgen.master import HighsMaster, MasterSolution
 from radcluster.colgen.problem import Problem, ProblemFactory
 from radcluster.colgen.progress import Progress
-from radcluster.colgen.relaxation import Relaxation
+from radcluster.colgen.relaxation import Relaxation, Relaxed
 from radcluster.heuristics import improve, partition_cost
 from radcluster.steps import Clock
 
@@ -22,6 +22,10 @@ from radcluster.steps import Clock
 CLOSED_PART = 0.1
 #: Seconds for choosing among the root's columns, beyond what was spent until then.
 CHOICE_SECONDS = 1.0
+#: Columns among which to choose, per group.
+CHOICE_COLUMNS = 10
+#: A fractional solution is rounded when the time spent has grown by this factor.
+ROUNDING_PAUSE = 1.3
 
 
 class TimeUp(Exception):
@@ -44,7 +48,7 @@ class Search:
         rel_gap: float,
         clock: Clock,
         progress: Callable[[Progress], None] | None = None,
-        master: type = HighsMaster,
+        master: Callable = HighsMaster,
     ):
         self.factory, self.root = factory, root
         self.rel_gap, self.clock, self.progress = rel_gap, clock, progress
@@ -53,13 +57,14 @@ class Search:
         unit = self.net_cost / root.n_clusters or 1.0
         self.pool = ColumnPool(root)
         self.master = master(root.n_groups, root.n_clusters, unit, self.net_cost)
-        self.relaxation = Relaxation(root, self.master, self.pool, self._check, self._report)
+        self.relaxation = Relaxation(root, self.master, self.pool, self._seconds_left, self._report)
         self.master.add(*self.pool.add(primal.surroundings(root, groups)))
         self.open: list[Node] = [Node(0.0, 0)]
         self.node: Node | None = None
         self.node_bound = 0.0
         self.closed_bound = math.inf
         self.iterations = 0
+        self.next_rounding = 0.0
         self.nodes = 0
 
     @property
@@ -96,15 +101,19 @@ class Search:
             return
         closed = CLOSED_PART * self.rel_gap * abs(self.upper_bound)
         relaxed = self.relaxation.solve(node, problem, self._cutoff, closed)
+        self.node_bound = relaxed.bound
         pair = None
         if relaxed.solution is not None:
-            pair = self._branch_or_take(relaxed.solution.values)
+            if self.nodes == 0:
+                self._choose(relaxed)
+            if relaxed.bound < self._cutoff:
+                pair = self._branch_or_take(self.relaxation.vertex().values)
         if pair is None or relaxed.bound >= self._cutoff:
             self.closed_bound = min(self.closed_bound, relaxed.bound)
             return
         first = self.root.members
         points = (int(first[pair[0]][0]), int(first[pair[1]][0]))
-        for child in node.children(points, relaxed.bound, 2 * self.nodes + 1):
+        for child in node.children(points, relaxed.bound, relaxed.prices, 2 * self.nodes + 1):
             heapq.heappush(self.open, child)
 
     def _branch_or_take(self, values: np.ndarray) -> tuple[int, int] | None:
@@ -112,20 +121,26 @@ class Search:
         columns = self.pool.columns
         cover = trimmed(columns, values, self.root.n_groups)
         pair = fractional_pair(cover, self.root.n_groups)
-        if pair is None:
-            clusters = primal.cover_to_clusters(cover, self.root.n_groups)
-            if sum(map(len, clusters)) == self.root.n_groups:
-                self._offer(primal.to_exactly_k(self.root, clusters))
-            return None
-        self._offer(primal.rounded(self.root, columns, values))
-        if self.nodes == 0:
-            seconds = CHOICE_SECONDS + self.clock.seconds
-            if self.clock.left is not None:
-                seconds = min(seconds, self.clock.left)
-            self._offer(
-                primal.best_choice(self.root, columns, self.pool.costs, self.master.unit, seconds)
-            )
-        return pair
+        if pair is not None:
+            self._offer(primal.rounded(self.root, columns, values))
+            return pair
+        clusters = primal.cover_to_clusters(cover, self.root.n_groups)
+        if sum(map(len, clusters)) == self.root.n_groups:
+            self._offer(primal.to_exactly_k(self.root, clusters))
+        return None
+
+    def _choose(self, relaxed: Relaxed) -> None:
+        """Look for a good partition among the columns that an improving one can contain."""
+        prices = relaxed.solution.prices
+        self._offer(primal.rounded(self.root, self.pool.columns, relaxed.solution.values))
+        columns, costs = self.pool.columns, self.pool.costs
+        reduced = costs - columns.sums(prices[:-1]) + prices[-1]
+        most = min(len(reduced), CHOICE_COLUMNS * self.root.n_groups) - 1
+        gap = self.net_cost - relaxed.bound
+        useful = np.flatnonzero(reduced <= min(gap, np.partition(reduced, most)[most]))
+        seconds = min(CHOICE_SECONDS + self.clock.seconds, self._seconds_left())
+        choice = columns.select(useful), costs[useful]
+        self._offer(primal.best_choice(self.root, *choice, self.master.unit, seconds))
 
     def _offer(self, groups: np.ndarray | None) -> None:
         """Improve a partition by local search and keep it if it is the best."""
@@ -138,13 +153,17 @@ class Search:
             self.master.set_incumbent(cost)
             self.master.add(*self.pool.add(primal.surroundings(self.root, groups)))
 
-    def _check(self) -> None:
+    def _seconds_left(self) -> float:
         if self.clock.expired:
             raise TimeUp
+        return math.inf if self.clock.left is None else self.clock.left
 
-    def _report(self, bound: float) -> None:
+    def _report(self, bound: float, solution: MasterSolution) -> None:
         self.node_bound = max(self.node_bound, bound)
         self.iterations += 1
+        if self.clock.seconds > self.next_rounding:
+            self._offer(primal.rounded(self.root, self.pool.columns, solution.values))
+            self.next_rounding = ROUNDING_PAUSE * self.clock.seconds
         self._show()
 
     def _show(self) -> None:

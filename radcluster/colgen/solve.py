@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from radcluster.colgen.master import HighsMaster
 from radcluster.colgen.problem import Problem, ProblemFactory
 from radcluster.colgen.progress import Progress
+from radcluster.colgen.pyomo_master import PyomoMaster
 from radcluster.colgen.search import Search, TimeUp
 from radcluster.conflicts import analyse
 from radcluster.errors import SolverFailure
@@ -16,6 +19,7 @@ from radcluster.heuristics import best_start, improve, to_exactly_k
 from radcluster.instance import Instance
 from radcluster.min_clusters import fewest_clusters
 from radcluster.result import Result, StepReport, relative_gap
+from radcluster.solvers import registry
 from radcluster.steps import Clock
 from radcluster.verify import cluster_centers, objective_of, sq_diameters, violations
 
@@ -54,6 +58,8 @@ def solve_colgen(
     ('optimal', 1.0, [0, 0, 1, 1])
     """
     clock = Clock(time_limit)
+    name = registry.require(solver, "LP", "set_partition:relaxed").name
+    master = HighsMaster if name == HighsMaster.name else partial(PyomoMaster, name=name)
     factory = ProblemFactory(instance)
     root = factory.build()
     if root is None or root.n_groups < instance.n_clusters:
@@ -66,7 +72,9 @@ def solve_colgen(
         if fewest.n_clusters > instance.n_clusters:
             return _result(instance, clock, "time_limit")
         groups = _grouped(root, fewest.labels)
-    search = Search(factory, root, groups, rel_gap=rel_gap, clock=clock, progress=progress)
+    search = Search(
+        factory, root, groups, rel_gap=rel_gap, clock=clock, progress=progress, master=master
+    )
     stopped = "optimal"
     try:
         search.run()
@@ -99,6 +107,7 @@ def _finished(instance: Instance, search: Search, stopped: str) -> Result:
         step="colgen",
         model="set_partition",
         solver=search.master.name,
+        version=registry.get(search.master.name).version,
         n_variables=len(search.pool),
         n_constraints=search.root.n_groups + 1,
         seconds=search.clock.seconds,

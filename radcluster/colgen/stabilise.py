@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-ALPHA = 0.6
+#: Weight of the best prices. Prices from an interior point are steadier and need less of it.
+INTERIOR_ALPHA = 0.3
+VERTEX_ALPHA = 0.6
 
 
 class Smoothing:
@@ -21,10 +23,10 @@ class Smoothing:
     Prices travel as one vector, sigma last.
     """
 
-    def __init__(self, alpha: float = ALPHA):
+    def __init__(self, alpha: float, center: np.ndarray | None = None, bound: float = -np.inf):
         self.alpha = alpha
-        self.center: np.ndarray | None = None
-        self.bound = -np.inf
+        self.center = center
+        self.bound = bound
 
     def mixtures(self, prices: np.ndarray):
         """Prices to try in turn, the master's own last."""
