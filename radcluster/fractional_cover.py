@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -36,11 +37,6 @@ class FractionalCover:
     weights: np.ndarray
     capacity: int
 
-    @property
-    def bound(self) -> int:
-        """Every cover takes at least so many sets."""
-        return -(-int(self.weights.sum()) // self.capacity)
-
 
 def fractional_cover(conflicts: np.ndarray, start, deadline: float) -> FractionalCover:
     """Generate sets from the cover ``start`` on, until the rounded bound cannot improve.
@@ -49,41 +45,42 @@ def fractional_cover(conflicts: np.ndarray, start, deadline: float) -> Fractiona
     """
     compatible = ~conflicts
     master = _Master(len(conflicts))
-    sets: dict[tuple[int, ...], None] = {}
-    best = FractionalCover([], np.zeros(len(conflicts), dtype=int), 1)
-    fresh = [_enlarged(members, compatible) for members in start]
+    best = np.zeros(len(conflicts), dtype=int), 1
+    fresh = master.unknown(_enlarged(members, compatible) for members in start)
     while fresh and time.monotonic() < deadline:
-        for members in fresh:
-            master.add(members)
-            sets[tuple(members)] = None
+        master.add(fresh)
         value, multipliers = master.solve()
         weights = np.floor(SCALE * np.maximum(multipliers, 0.0) + 1e-3).astype(int)
         pricing = CompatibleSets(compatible, weights)
-        fresh = pricing.greedy(more_than=SCALE + 1)
+        fresh = master.unknown(pricing.greedy(more_than=SCALE + 1))
         if fresh:
             continue
         priced = pricing.heavier(SCALE + 1, deadline)
         if priced is None:
             break
         heavier, capacity = priced
-        best = max(best, FractionalCover([], weights, capacity), key=lambda cover: cover.bound)
+        best = max(best, (weights, capacity), key=_bound)
         # Further sets only lower the value, so its rounded form cannot become a better bound.
-        if best.bound < math.ceil(value - 1e-6):
-            fresh = [_enlarged(members, compatible) for members in heavier]
-    weights, capacity = _simplified(best, compatible)
-    return FractionalCover(list(sets), weights, capacity)
+        if _bound(best) < math.ceil(value - 1e-6):
+            fresh = master.unknown(_enlarged(members, compatible) for members in heavier)
+    return FractionalCover(list(master.sets), *_simplified(*best, compatible))
 
 
-def _simplified(best: FractionalCover, compatible: np.ndarray) -> tuple[np.ndarray, int]:
+def _bound(proof: tuple[np.ndarray, int]) -> int:
+    weights, capacity = proof
+    return -(-int(weights.sum()) // capacity)
+
+
+def _simplified(weights: np.ndarray, capacity: int, compatible) -> tuple[np.ndarray, int]:
     """The same bound by weights with a small common denominator, where there is one."""
-    shares = [Fraction(int(w), best.capacity).limit_denominator(100) for w in best.weights]
-    capacity = math.lcm(*(share.denominator for share in shares))
-    weights = np.array([int(share * capacity) for share in shares])
-    if capacity < best.capacity and -(-int(weights.sum()) // capacity) >= best.bound:
-        pricing = CompatibleSets(compatible, weights)
-        if pricing.heavier(capacity, time.monotonic() + SIMPLIFY_SECONDS) == ([], capacity):
-            return weights, capacity
-    return best.weights, best.capacity
+    shares = [Fraction(int(w), capacity).limit_denominator(100) for w in weights]
+    smaller = math.lcm(*(share.denominator for share in shares))
+    rounded = np.array([int(share * smaller) for share in shares])
+    if smaller < capacity and _bound((rounded, smaller)) >= _bound((weights, capacity)):
+        pricing = CompatibleSets(compatible, rounded)
+        if pricing.heavier(smaller, time.monotonic() + SIMPLIFY_SECONDS) == ([], smaller):
+            return rounded, smaller
+    return weights, capacity
 
 
 class _Master:
@@ -92,13 +89,20 @@ class _Master:
     def __init__(self, n_points: int):
         self._highs = highspy.Highs()
         self._highs.silent()
+        self.sets: dict[tuple[int, ...], None] = {}
         for _ in range(n_points):
             self._highs.addRow(1.0, highspy.kHighsInf, 0, [], [])
 
-    def add(self, members: list[int]) -> None:
-        index = np.array(members, dtype=np.int32)
-        ones = np.ones(len(members))
-        self._highs.addCol(1.0, 0.0, highspy.kHighsInf, len(members), index, ones)
+    def unknown(self, sets: Iterable[list[int]]) -> list[tuple[int, ...]]:
+        """Those of the sets that have no column yet, each once."""
+        return [members for members in dict.fromkeys(map(tuple, sets)) if members not in self.sets]
+
+    def add(self, sets: list[tuple[int, ...]]) -> None:
+        """A column for each set."""
+        for members in sets:
+            self.sets[members] = None
+            index, ones = np.array(members, dtype=np.int32), np.ones(len(members))
+            self._highs.addCol(1.0, 0.0, highspy.kHighsInf, len(members), index, ones)
 
     def solve(self) -> tuple[float, np.ndarray]:
         """Optimal value, and the multiplier of each point."""

@@ -29,8 +29,8 @@ from radcluster.min_clusters import bound_certificate, labels_in_order
 from radcluster.solvers import registry
 from radcluster.verify import sq_diameters, violations
 
-#: Seconds for each radius before the hard ones are taken on.
-QUICK_SECONDS = 1.0
+#: Seconds for each radius, one round after the other, as long as some are undecided.
+EFFORTS = (1.0, 10.0, 100.0, math.inf)
 
 
 @dataclass(frozen=True)
@@ -201,10 +201,10 @@ class _Search:
     def run(self) -> dict:
         """Status, bounds, labels and certificate."""
         # Quick answers first, from above and from below, so that a hard radius in between does
-        # not hold up the bounds; then whatever it takes.
-        self._bisect(QUICK_SECONDS, if_unknown=False)
-        self._bisect(QUICK_SECONDS, if_unknown=True)
-        self._bisect(math.inf, if_unknown=False)
+        # not hold up the bounds.
+        for seconds in EFFORTS:
+            self._bisect(seconds, if_unknown=False)
+            self._bisect(seconds, if_unknown=True)
         if self.high - self.low == 1:
             status = "optimal"
         else:
