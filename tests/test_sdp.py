@@ -1,0 +1,318 @@
+"""The relaxed SDP in its three forms: pinned values, symmetry, reductions, cuts, Step 1."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from cases import MOONS_OPTIMA, brute_force, moons
+
+from radcluster import Instance
+from radcluster.conflicts import ConflictGraph, Labelling, analyse
+from radcluster.errors import InputError, SolverFailure
+from radcluster.models.sdp import build
+from radcluster.models.sdp_cuts import separate
+from radcluster.schur import schur_blocks
+from radcluster.sdp_bounds import proves_infeasible, safe_bound
+from radcluster.solvers import registry
+from radcluster.solvers.conic_backends import ConicSolution, solve_program
+from radcluster.solvers.conic_program import compile_model
+from radcluster.step1_sdp import InfeasibleRelaxation, solve_sdp
+from radcluster.verify import objective_of, violations
+
+POINTS = np.random.default_rng(4).normal(size=(10, 2))
+SMALL = Instance(POINTS, 3, 1.1)
+SIZES = (4, 3, 3)
+
+#: Options of build() and the value of what they build on SMALL, whose optimum is 4.990115.
+PINNED = {
+    "perspective": ({}, 4.923838),
+    "perspective, anchored": ({"labelling": analyse(SMALL).labelling}, 4.990115),
+    "peng_wei": ({"form": "peng_wei"}, 4.923838),
+    "peng_wei, anchored": ({"form": "peng_wei", "labelling": analyse(SMALL).labelling}, 4.990115),
+    "paper": ({"form": "paper", "cardinalities": SIZES}, 1.211544),
+    "paper, lower": ({"form": "paper", "rlt": "lower", "cardinalities": SIZES}, 5.385839),
+    "paper, all": ({"form": "paper", "rlt": "all", "cardinalities": SIZES}, 5.390496),
+    "paper, n = N/K": ({"form": "paper", "rlt": "lower"}, 5.450864),
+}
+
+
+def value(model, solver="clarabel", tolerance=1e-7) -> float:
+    program = compile_model(model)
+    solution = solve_program(program, solver, tolerance=tolerance)
+    assert solution.status in ("optimal", "almost"), solution.message
+    program.load(solution.x)
+    return program.objective(solution.x)
+
+
+@pytest.mark.parametrize("name", PINNED)
+@pytest.mark.parametrize(
+    "solver", [info.name for info in registry.installed("SDP") if info.name != "cyipopt"]
+)
+def test_pinned_values(name, solver):
+    options, expected = PINNED[name]
+    program = compile_model(build(SMALL, **options))
+    solution = solve_program(program, solver, tolerance=1e-7)
+    # SDPA gives up on the paper form at a different point each time, and says so.
+    assert solution.status == "optimal" or (solver, solution.status) == ("sdpa", "almost")
+    accuracy = 2e-5 if solution.status == "optimal" else 2e-2
+    assert program.objective(solution.x) == pytest.approx(expected, rel=accuracy)
+    assert safe_bound(program, solution.z) <= expected * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("radius", "one_pass"), [(0.189, 1.29519), (0.18, 1.30315)])
+def test_moons_perspective(radius, one_pass):
+    """Anchors that strike out their conflicts once give the one value, propagation more."""
+    instance = moons(16, radius)
+    graph = ConflictGraph(instance)
+    anchors = sorted(nx.max_weight_clique(graph.graph, None)[0])
+    allowed = np.array([~graph.matrix[a] for a in anchors]).T
+    for k, a in enumerate(anchors):
+        allowed[a] = np.arange(16) == k
+    assert value(build(instance, Labelling(allowed))) == pytest.approx(one_pass, abs=1e-4)
+    memberships = solve_sdp(instance, analyse(instance).labelling)
+    assert memberships.report.objective == pytest.approx(
+        {0.189: 1.295553, 0.18: 1.326427}[radius], abs=2e-6
+    )
+    assert one_pass < memberships.lower_bound < MOONS_OPTIMA[16, radius]
+    np.testing.assert_allclose(memberships.scores.sum(axis=1), 1.0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("radius", "expected"), [(0.189, 1.1394), (np.inf, 1.0127)])
+def test_moons_peng_wei(radius, expected):
+    memberships = solve_sdp(moons(16, radius), form="peng_wei")
+    assert memberships.report.solver == "scs"
+    assert memberships.report.objective == pytest.approx(expected, abs=1e-4)
+    assert expected - 5e-4 < memberships.lower_bound <= expected + 1e-4
+
+
+def test_the_paper_form_has_the_size_of_the_paper():
+    m = build(moons(4), form="paper", rlt="lower")
+    program = compile_model(m)
+    assert len(program.columns) == 4 * (100 * 101 // 2 + 100)
+    assert len({id(c) for c, _ in program.rows if not isinstance(c, int)}) == (
+        4 * (100 + 1 + 2 * 4950) + 100
+    )
+
+
+def test_without_anchors_the_paper_form_says_nothing():
+    m = build(SMALL, form="paper", rlt="lower")
+    value(m)
+    k = SMALL.n_clusters
+    np.testing.assert_allclose([b.value for b in m.b.values()], (2 - k) / k, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"form": "paper"},
+        {"form": "paper", "rlt": "all", "card_rows": True},
+        {"form": "paper", "rlt": "lower", "cardinalities": SIZES},
+        {"form": "perspective"},
+    ],
+)
+def test_reduction_keeps_the_value(options):
+    full, reduced = build(SMALL, **options), build(SMALL, **options, reduce=True)
+    assert len(reduced.CLUSTERS) == (2 if "cardinalities" in options else 1)
+    assert value(reduced) == pytest.approx(value(full), rel=1e-5)
+
+
+def test_reduction_of_clusters_beyond_the_clique():
+    instance = Instance(POINTS, 5, 1.1)
+    labelling = analyse(instance).labelling
+    full, reduced = build(instance, labelling), build(instance, labelling, reduce=True)
+    assert len(reduced.CLUSTERS) == len(labelling.anchors) + 1 < 5
+    assert value(reduced) == pytest.approx(value(full), rel=1e-6)
+
+
+def test_label_symmetry():
+    swapped = Labelling(analyse(SMALL).labelling.allowed[:, [2, 0, 1]])
+    assert value(build(SMALL, swapped)) == pytest.approx(
+        PINNED["perspective, anchored"][1], rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("anchored", [False, True])
+def test_the_border_is_redundant(anchored):
+    labelling = analyse(SMALL).labelling if anchored else None
+    bordered = build(SMALL, labelling, border=True)
+    assert value(bordered, "scs") == pytest.approx(value(build(SMALL, labelling)), rel=1e-6)
+
+
+def test_radii_per_cluster():
+    instance = SMALL.replace(radius=(1.3, 1.1, 0.4))
+    optimum = brute_force(instance)
+    equal = value(build(SMALL.replace(radius=1.3)))
+    for form in ("perspective", "peng_wei"):
+        assert equal - 1e-5 <= value(build(instance, form=form)) <= optimum + 1e-5
+    assert value(build(instance)) > equal + 0.01
+    paper = build(instance, form="paper", rlt="lower", cardinalities=(4, 4, 2), reduce=True)
+    assert len(paper.CLUSTERS) == 3
+
+
+@pytest.mark.parametrize("form", ["perspective", "peng_wei", "paper"])
+def test_must_links_merge_points(form):
+    """The same value as of the points one by one, tied together by equations."""
+    colours = ConflictGraph(SMALL).colouring()
+    i, j, h = np.flatnonzero(colours == np.bincount(colours).argmax())[:3].tolist()
+    pairs = [(i, j), (j, h)]
+    options = {"rlt": "lower"} if form == "paper" else {}
+    merged = build(SMALL.replace(must_link=pairs), form=form, **options)
+    tied = build(SMALL, form=form, **options)
+    tied.equal = pyo.ConstraintList()
+    for block in schur_blocks(tied):
+        for i, j in pairs:
+            for h in (*block.labels, *([None] if block.bordered else [])):
+                left, right = block.entry(i, h), block.entry(j, h)
+                if left is not right and {type(left), type(right)} != {float}:
+                    tied.equal.add(left == right)
+    assert len(merged.component("one_cluster") or merged.row_sum) == 8
+    assert value(merged) == pytest.approx(value(tied, "scs"), rel=1e-5)
+
+
+@pytest.mark.parametrize("form", ["perspective", "peng_wei", "paper"])
+def test_an_instance_of_distances_gives_the_same_model(form):
+    by_distances = Instance.from_distances(SMALL.sq_distances, 3, 1.1)
+    ours, theirs = (compile_model(build(i, form=form)) for i in (SMALL, by_distances))
+    np.testing.assert_array_equal(ours.c, theirs.c)
+    np.testing.assert_array_equal(ours.A.toarray(), theirs.A.toarray())
+
+
+def test_cannot_links_enter_every_form():
+    apart = SMALL.replace(radius=np.inf, cannot_link=[(0, 1), (2, 3)])
+    together = SMALL.replace(radius=np.inf)
+    for options in ({}, {"form": "peng_wei"}, {"form": "paper", "rlt": "lower"}):
+        assert value(build(apart, **options)) > value(build(together, **options)) + 1e-3
+
+
+@pytest.mark.parametrize("form", ["perspective", "peng_wei"])
+def test_cuts_tighten_and_stay_valid(form):
+    instance = Instance(np.random.default_rng(1).normal(size=(9, 2)), 3, 1.2)
+    m = build(instance, form=form)
+    values = [value(m)]
+    while separate(m, tolerance=1e-3) and len(values) < 6:
+        values.append(value(m))
+    assert len(values) > 1
+    assert values[-1] > values[0] + 1e-3
+    assert values[-1] <= brute_force(instance) + 1e-4
+
+
+def test_every_cut_holds_for_a_partition():
+    m = build(SMALL, form="peng_wei")
+    value(m)
+    assert separate(m, tolerance=-1.0, limit=10**6) > 100
+    labels = ConflictGraph(SMALL).colouring()
+    sizes = np.bincount(labels)
+    for (i, j), z in m.Z.X.items():
+        z.set_value(1.0 / sizes[labels[i]] if labels[i] == labels[j] else 0.0)
+    assert all(cut.uslack() >= -1e-12 for cut in m.cuts.values())
+
+
+def test_step1_with_cuts_reports_a_better_bound():
+    instance = Instance(np.random.default_rng(1).normal(size=(9, 2)), 3, 1.2)
+    plain = solve_sdp(instance, form="peng_wei")
+    cut = solve_sdp(instance, form="peng_wei", cuts=("pair", "triangle", "clique"))
+    assert plain.lower_bound < cut.lower_bound <= brute_force(instance)
+    assert cut.report.n_constraints > plain.report.n_constraints
+
+
+@pytest.mark.parametrize("form", ["perspective", "peng_wei", "paper"])
+def test_step1_scores(form):
+    labelling = analyse(SMALL).labelling
+    options = {"cardinalities": np.bincount(_optimal_labels())} if form == "paper" else {}
+    memberships = solve_sdp(SMALL, labelling, form=form, rounds=0, **options)
+    assert memberships.scores.shape == (10, 3)
+    for k, anchor in enumerate(labelling.anchors):
+        assert memberships.scores[anchor].argmax() == k
+    assert memberships.report.step == "step1" and memberships.report.model == f"sdp:{form}"
+    if form == "paper":
+        assert memberships.lower_bound == 0.0 and "cardinalities" in memberships.report.note
+    else:
+        # The relaxation is tight on this instance, so its memberships are the partition.
+        np.testing.assert_array_equal(memberships.scores.argmax(axis=1), _optimal_labels())
+
+
+def _optimal_labels():
+    """Cluster k holds the k-th anchor; found by enumerating the 12 admissible pairs."""
+    allowed = analyse(SMALL).labelling.allowed
+    choices = [np.flatnonzero(row) for row in allowed]
+    return min(np.stack(np.meshgrid(*choices), -1).reshape(-1, 10), key=_cost)
+
+
+def _cost(labels):
+    return np.inf if violations(SMALL, labels) else objective_of(SMALL, labels)
+
+
+def test_scores_tell_interchangeable_clusters_apart():
+    points = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
+    instance = Instance(points, 3)
+    memberships = solve_sdp(instance, analyse(instance).labelling)
+    np.testing.assert_array_equal(memberships.scores.argmax(axis=1), [0, 0, 1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+def test_the_anchored_paper_form_is_infeasible_on_the_moons(solver):
+    instance = moons()
+    labelling = analyse(instance).labelling
+    program = compile_model(build(instance, labelling, form="paper"))
+    solution = solve_program(program, solver)
+    assert solution.status == "infeasible"
+    assert proves_infeasible(program, solution.z)
+    with pytest.raises(InfeasibleRelaxation, match="cardinalities"):
+        solve_sdp(instance, labelling, form="paper", solver=solver)
+
+
+def test_an_infeasible_instance_is_certified():
+    points = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    instance = Instance(points, 2, 0.6)
+    memberships = solve_sdp(instance)
+    assert memberships.certificate == {"kind": "sdp", "form": "perspective"}
+
+
+def test_a_claim_without_a_proof_is_a_failure(monkeypatch):
+    claim = ConicSolution("infeasible", None, None, "infeasible")
+    monkeypatch.setattr("radcluster.step1_sdp.solve_program", lambda *args: claim)
+    with pytest.raises(SolverFailure, match="proof does not hold"):
+        solve_sdp(SMALL)
+
+
+def test_a_failed_solve_is_a_failure(monkeypatch):
+    failed = ConicSolution("error", None, None, "NumericalError")
+    monkeypatch.setattr("radcluster.step1_sdp.solve_program", lambda *args: failed)
+    with pytest.raises(SolverFailure, match="NumericalError"):
+        solve_sdp(SMALL)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"form": "papre"},
+        {"rlt": "lower"},
+        {"form": "paper", "rlt": "some"},
+        {"form": "paper", "cardinalities": (1, 2, 3)},
+        {"form": "peng_wei", "card_rows": True},
+        {"form": "paper", "border": True},
+        {"labelling": Labelling(np.zeros((10, 3), dtype=bool))},
+        {"labelling": Labelling(np.eye(3, dtype=bool)[np.zeros(10, dtype=int)])},
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options):
+    with pytest.raises(InputError):
+        build(SMALL, **options)
+
+
+def test_cuts_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="cuts are for"):
+        solve_sdp(SMALL, form="paper", cuts=("pair",))
+    with pytest.raises(InputError, match="quadrangle"):
+        solve_sdp(SMALL, cuts=("quadrangle",))
+    with pytest.raises(InputError, match="cannot solve sdp:perspective"):
+        solve_sdp(SMALL, solver="highs")
+
+
+def test_the_paper_form_bounds_its_own_cardinalities_only():
+    """The default n = N/K = 10/3 gives a value above the optimum over all cardinalities."""
+    program = compile_model(build(SMALL, form="paper", rlt="lower"))
+    bound = safe_bound(program, solve_program(program, "clarabel").z)
+    assert bound > brute_force(SMALL)
