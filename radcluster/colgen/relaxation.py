@@ -17,7 +17,7 @@ from radcluster.colgen.columns import ColumnPool, Columns, costs
 from radcluster.colgen.master import MasterSolution
 from radcluster.colgen.pricing import Pricer
 from radcluster.colgen.problem import Problem
-from radcluster.colgen.stabilise import INTERIOR_ALPHA, VERTEX_ALPHA, Smoothing
+from radcluster.colgen.stabilise import ALPHA, Smoothing
 
 #: Reduced costs above minus this part of a cluster's cost count as zero.
 PRICE_TOLERANCE = 1e-9
@@ -84,13 +84,9 @@ def admitted(columns: Columns, node: Node, atom_of: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Where column generation ended: a lower bound, prices that attain it, the master's solution.
-
-    The solution is None when the bound made it superfluous.
-    """
+    """Where column generation ended: a lower bound, and the master's solution if it is needed."""
 
     bound: float
-    prices: np.ndarray | None
     solution: MasterSolution | None
 
 
@@ -115,10 +111,10 @@ class Relaxation:
         """Solve a node's relaxation until its bound passes ``cutoff`` or is within ``closed``."""
         view = View.of(problem, self.root)
         pricer = Pricer(problem, self.seconds_left)
-        # The first node starts from little; those below it from a basis that is nearly right.
+        # The root starts from little, and needs steady prices; the nodes below it start from a
+        # basis that is nearly right.
         interior = not node.together and not node.apart
-        alpha = INTERIOR_ALPHA if interior else VERTEX_ALPHA
-        smoothing = Smoothing(alpha, node.prices, node.bound)
+        smoothing = Smoothing(ALPHA if interior else 0.0, node.bound)
         self.master.allow(admitted(self.pool.columns, node, self.root.labels))
         while True:
             solution = self._solve_master(interior)
@@ -126,9 +122,9 @@ class Relaxation:
             bound = smoothing.bound
             self.report(bound, solution)
             if bound >= cutoff:
-                return Relaxed(bound, smoothing.center, None)
+                return Relaxed(bound, None)
             if solution.objective - bound <= closed or not (fresh or interior):
-                return Relaxed(bound, smoothing.center, solution)
+                return Relaxed(bound, solution)
             if not fresh:
                 interior = False
 

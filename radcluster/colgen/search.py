@@ -113,7 +113,7 @@ class Search:
             return
         first = self.root.members
         points = (int(first[pair[0]][0]), int(first[pair[1]][0]))
-        for child in node.children(points, relaxed.bound, relaxed.prices, 2 * self.nodes + 1):
+        for child in node.children(points, relaxed.bound, 2 * self.nodes + 1):
             heapq.heappush(self.open, child)
 
     def _branch_or_take(self, values: np.ndarray) -> tuple[int, int] | None:

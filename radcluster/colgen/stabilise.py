@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-#: Weight of the best prices. Prices from an interior point are steadier and need less of it.
-INTERIOR_ALPHA = 0.3
-VERTEX_ALPHA = 0.6
+#: Weight of the best prices. The master's are those of an interior point, which need little of it.
+ALPHA = 0.3
 
 
 class Smoothing:
@@ -23,10 +22,10 @@ class Smoothing:
     Prices travel as one vector, sigma last.
     """
 
-    def __init__(self, alpha: float, center: np.ndarray | None = None, bound: float = -np.inf):
+    def __init__(self, alpha: float, bound: float):
         self.alpha = alpha
-        self.center = center
         self.bound = bound
+        self.center: np.ndarray | None = None
 
     def mixtures(self, prices: np.ndarray):
         """Prices to try in turn, the master's own last."""
