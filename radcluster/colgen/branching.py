@@ -10,7 +10,7 @@ The master covers points *at least* once. Columns that cover a point beyond once
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,22 +22,18 @@ INTEGRAL = 1e-6
 
 @dataclass(frozen=True, order=True)
 class Node:
-    """An open node of the tree: pairs of points joined and separated, and its lower bound.
-
-    ``prices`` attain the bound: fewer sets are admitted than at the parent, whose prices they are.
-    """
+    """An open node of the tree: pairs of points joined and separated, and its lower bound."""
 
     bound: float
     number: int
     together: tuple[tuple[int, int], ...] = ()
     apart: tuple[tuple[int, int], ...] = ()
-    prices: np.ndarray | None = field(default=None, compare=False)
 
-    def children(self, pair, bound: float, prices: np.ndarray, number: int) -> tuple[Node, Node]:
+    def children(self, pair: tuple[int, int], bound: float, number: int) -> tuple[Node, Node]:
         """The two ways to decide a pair; ``number`` and the next one break ties of the bounds."""
         return (
-            Node(bound, number, (*self.together, pair), self.apart, prices),
-            Node(bound, number + 1, self.together, (*self.apart, pair), prices),
+            Node(bound, number, (*self.together, pair), self.apart),
+            Node(bound, number + 1, self.together, (*self.apart, pair)),
         )
 
 
