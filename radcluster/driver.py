@@ -15,6 +15,7 @@ from radcluster.heuristics import heuristic_partition
 from radcluster.instance import Instance
 from radcluster.models import milp
 from radcluster.pipeline import Pipeline
+from radcluster.refute import improved
 from radcluster.result import Result
 from radcluster.steps import (
     Clock,
@@ -25,10 +26,15 @@ from radcluster.steps import (
     safe_bound,
     solve_step,
 )
+from radcluster.verify import objective_of
 
 #: Seconds for the largest clique, and for the remedies that an infeasible answer names.
 CLIQUE_SECONDS = 2.0
 REMEDY_SECONDS = 5.0
+
+#: ``exact`` takes the MILP up to this many points and admissible pairs a point.
+MILP_POINTS = 200
+MILP_PAIRS = 1.5
 
 
 def solve(
@@ -85,15 +91,24 @@ def run(instance: Instance, settings: Settings, progress: Callable | None = None
 
 
 def _solve_exact(instance, settings, clock, progress) -> Result:
-    """The route that proves most: column generation, or the MILP where that cannot go.
+    """The route that suits the instance: the anchored MILP, or column generation.
 
-    Column generation needs one radius for all clusters and has its own master; a solver named by
-    the user is asked to do the whole work, as a MILP, unless it is the master's own.
+    - Column generation needs one radius for all clusters; with several it is the MILP.
+    - A solver named by the user, other than column generation's own HiGHS, is asked to do the
+      whole work, as a MILP.
+    - Where propagation leaves most points one cluster only, the MILP has nearly nothing to decide
+      and wins by what column generation spends on starting. Else column generation wins, by
+      orders of magnitude as the clusters grow.
     """
-    own_solver = settings.solver in (None, "highs", ["highs"])
-    if instance.uniform_radius and own_solver and settings.formulation is None:
-        return _solve_colgen(instance, settings, clock, progress)
-    return _solve_milp(instance, settings, clock, progress)
+    if not instance.uniform_radius or settings.formulation is not None:
+        return _solve_milp(instance, settings, clock, progress)
+    if settings.solver not in (None, "highs", ["highs"]):
+        return _solve_milp(instance, settings, clock, progress)
+    if instance.n_points <= MILP_POINTS:
+        labelling = _analyse(instance, settings, clock).labelling
+        if labelling is None or labelling.n_pairs <= MILP_PAIRS * instance.n_points:
+            return _solve_milp(instance, settings, clock, progress)
+    return _solve_colgen(instance, settings, clock, progress)
 
 
 def _solve_colgen(instance, settings, clock, progress) -> Result:
@@ -154,12 +169,19 @@ def _solve_milp(instance, settings, clock, progress) -> Result:
     if outcome.status == "infeasible":
         certificate = {"kind": "search", "model": report.model, "solver": solver}
         return infeasible(instance, settings.method, certificate, steps=(report,))
+    labels = partition_of(model, instance, solver) if outcome.has_solution else None
+    lower_bound = safe_bound(outcome) * scale
+    if labels is not None and settings.formulation is None:
+        labels = improved(instance, labels)
+        if objective_of(instance, labels) < lower_bound:
+            lower_bound = 0.0
+            report = replace(report, note=f"{solver}'s bound is wrong: a partition costs less")
     return certified(
         instance,
         settings.method,
         rel_gap=settings.rel_gap,
-        labels=partition_of(model, instance, solver) if outcome.has_solution else None,
-        lower_bound=safe_bound(outcome) * scale,
+        labels=labels,
+        lower_bound=lower_bound,
         stopped=outcome.status,
         solver=solver,
         steps=(report,),
