@@ -8,6 +8,7 @@ clusters at this radius and the smallest radius for this many clusters.
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
@@ -30,13 +31,15 @@ def with_remedies(certificate: dict, instance: Instance, time_limit: float = 2.0
     if not instance.uniform_radius:
         return dict(certificate)
     remedies = {}
+    deadline = time.monotonic() + time_limit
     if certificate["kind"] != "must_link_groups":
         fewest = fewest_clusters(instance, time_limit=time_limit / 2)
         if fewest.status == "optimal":
             remedies["fewest_clusters"] = fewest.n_clusters
         if certificate["kind"] == "search" and (fewest.lower_bound or 0) > instance.n_clusters:
             certificate = fewest.certificate
-    smallest = smallest_radius(instance, time_limit=time_limit / 2)
+    left = max(0.0, deadline - time.monotonic())
+    smallest = smallest_radius(instance, time_limit=left)
     if smallest.status == "optimal":
         remedies["smallest_radius"] = smallest.radius
     return certificate | remedies

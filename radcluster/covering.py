@@ -29,9 +29,11 @@ from scipy.sparse.csgraph import connected_components
 
 from radcluster.cliques import max_clique
 from radcluster.compatible_sets import CompatibleSets
+from radcluster.errors import InputError
 from radcluster.fractional_cover import fractional_cover
 from radcluster.graph_greedy import dominated_by, greedy_clique, greedy_colouring
 from radcluster.models import cover
+from radcluster.solvers import registry
 from radcluster.solvers.mip import solve_model
 from radcluster.solvers.options import Options
 
@@ -107,6 +109,14 @@ class Effort:
 
     solver: str | None = None
     deadline: float = math.inf
+
+    @classmethod
+    def within(cls, time_limit: float | None, solver: str | None) -> Effort:
+        """So many seconds from now (None: no limit), with a solver that takes covers."""
+        if time_limit is not None and not time_limit >= 0:
+            raise InputError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
+        registry.require(solver, "MILP", "cover")
+        return cls(solver, time.monotonic() + (math.inf if time_limit is None else time_limit))
 
     @property
     def spent(self) -> bool:

@@ -24,7 +24,6 @@ from radcluster.conflicts import ConflictGraph, clique_certificate
 from radcluster.covering import Covering, Effort, Part, cover_graph
 from radcluster.errors import InputError, SolverFailure
 from radcluster.instance import Instance
-from radcluster.solvers import registry
 from radcluster.verify import violations
 
 #: Seconds spent on replacing weights by a clique, which is easier to check.
@@ -112,14 +111,13 @@ def fewest_clusters(
     """:func:`min_clusters` for an instance, whose own ``n_clusters`` plays no part."""
     if not instance.uniform_radius:
         raise InputError("the fewest clusters are defined for one radius, not one per cluster")
-    registry.require(solver, "MILP", "cover")
     start = time.monotonic()
+    effort = Effort.within(time_limit, solver)
     graph = ConflictGraph(instance)
     radius = float(instance.radius)
     if certificate := graph.broken_must_link():
         seconds = time.monotonic() - start
         return MinClusters("infeasible", None, None, None, certificate, radius, seconds)
-    effort = Effort(solver, start + (math.inf if time_limit is None else time_limit))
     covering = cover_graph(graph.group_matrix, effort)
     labels = labels_in_order(covering.labels[graph.groups])
     if wrong := violations(instance.replace(n_clusters=covering.n_sets), labels):

@@ -26,7 +26,6 @@ from radcluster.covering import Effort, cover_graph
 from radcluster.errors import SolverFailure
 from radcluster.instance import Instance, diameter_limit
 from radcluster.min_clusters import bound_certificate, labels_in_order
-from radcluster.solvers import registry
 from radcluster.verify import sq_diameters, violations
 
 #: Seconds for each radius, one round after the other, as long as some are undecided.
@@ -116,9 +115,8 @@ def smallest_radius(
     instance: Instance, *, solver: str | None = None, time_limit: float | None = None
 ) -> MinRadius:
     """:func:`min_radius` for an instance, whose own radius plays no part."""
-    registry.require(solver, "MILP", "cover")
     start = time.monotonic()
-    effort = Effort(solver, start + (math.inf if time_limit is None else time_limit))
+    effort = Effort.within(time_limit, solver)
     instance = instance.replace(radius=math.inf)
     answer = {"n_clusters": instance.n_clusters}
     by_links = decide(instance, effort)

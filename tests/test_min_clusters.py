@@ -208,9 +208,11 @@ def test_extremes():
     assert json.loads(min_clusters(points, np.inf).to_json())["radius"] is None
 
 
-def test_refuses_radii_by_cluster_and_unfit_solvers():
+def test_refuses_what_it_cannot_do():
     with pytest.raises(InputError, match="one radius"):
         fewest_clusters(Instance([[0.0], [1.0]], 2, radius=[1.0, 2.0]))
+    with pytest.raises(InputError, match="number of seconds"):
+        min_clusters([[0.0]], 1.0, time_limit=-1)
     with pytest.raises(InputError, match="scs cannot solve cover"):
         min_clusters([[0.0]], 1.0, solver="scs")
 

@@ -43,6 +43,8 @@ def _in_words(found, instance) -> str:
     if found.status == "infeasible":
         return explain(found.certificate, instance)
     lines = [f"{found.n_clusters} clusters suffice at radius {found.radius:g} ({found.status})."]
+    if found.status != "optimal":
+        lines.append(f"At least {found.lower_bound} are needed.")
     if found.lower_bound > 1:
         fewer = instance.replace(n_clusters=found.lower_bound - 1)
         lines.append(explain(found.certificate, fewer))

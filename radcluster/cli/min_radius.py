@@ -44,9 +44,13 @@ def _in_words(found, instance) -> str:
         return explain(found.certificate, instance)
     if not found.solved:
         return f"no partition into {found.n_clusters} clusters found in time"
-    lines = [f"{found.n_clusters} clusters need radius {found.radius!r} ({found.status})."]
-    if found.status != "optimal":
-        lines.append(f"No radius below {found.lower_bound!r} suffices.")
+    if found.status == "optimal":
+        lines = [f"{found.n_clusters} clusters need radius {found.radius!r}."]
+    else:
+        lines = [
+            f"{found.n_clusters} clusters suffice at radius {found.radius!r} ({found.status}).",
+            f"No radius below {found.lower_bound!r} suffices.",
+        ]
     if found.certificate:
         smaller = instance.replace(radius=found.certificate["radius"])
         lines.append(explain(found.certificate, smaller))
