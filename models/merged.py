@@ -9,12 +9,15 @@ the points themselves.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from pyomo.environ import quicksum
 from scipy.sparse import csr_array
 
 from radcluster.conflicts import Labelling, conflict_matrix, must_link_groups
 from radcluster.instance import Instance
+from radcluster.schur import SchurBlockData
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,29 @@ class Merged:
     def members(self, k: int) -> list[int]:
         """Positions of the groups that may go to cluster k."""
         return np.flatnonzero(self.allowed[:, k]).tolist()
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Position of each name."""
+        return {name: g for g, name in enumerate(self.names)}
+
+    def row_terms(self, block: SchurBlockData) -> dict[int, list]:
+        """For each row of a block's X, the terms of its sum over points."""
+        weight = dict(zip(self.names, self.weights.tolist(), strict=True))
+        terms: dict[int, list] = {i: [] for i in block.labels}
+        for (i, j), x in block.X.items():
+            terms[i].append(weight[j] * x)
+            if i != j:
+                terms[j].append(weight[i] * x)
+        return terms
+
+    def half_inner(self, block: SchurBlockData):
+        """1/2 <D, X> over the variables of a block."""
+        position, scatter = self.position, self.scatter.tolist()
+        return quicksum(
+            (0.5 if i == j else 1.0) * scatter[position[i]][position[j]] * x
+            for (i, j), x in block.X.items()
+        )
 
 
 def merge(instance: Instance, labelling: Labelling | None = None) -> Merged:

@@ -3,18 +3,7 @@
 Every form states [[X, y], [y', s]] >= 0 through :class:`radcluster.schur.SchurBlock`; a point i is
 left out of the block of a cluster k that it may not join.
 
-``form="paper"``, as printed. Memberships are b_i^k = 2 pi_i^k - 1 in [-1, 1], and M^k relaxes
-b^k b^k'; the cardinalities n_k are *given* (default N/K), because the paper's objective is a sum of
-ratios when they are free. So its value bounds the cost of partitions with these cardinalities only.
-
-    min   1/8 <D, sum_k 1/n_k (M^k + 11' + b^k 1' + 1 b^k')>                            (Eq. 12)
-    s.t.  [[M^k, b^k], [b^k', 1]] >= 0,   diag M^k = 1,   1'b^k = 2 n_k - N,
-          sum_k b^k = (2 - K) 1,   d_ij (m_ij^k + 1 + b_i^k + b_j^k) <= 16 r_k^2
-    rlt   m_ij + 1 + b_i + b_j >= 0                                      ("lower" and "all")
-          m_ij + 1 - b_i - b_j >= 0,   m_ij <= 1 - |b_i - b_j|                       ("all")
-    card_rows   M^k 1 = (2 n_k - N) b^k
-
-A point that may not join k has b_i^k = -1 and m_ij = -b_j, and adds nothing to the objective.
+``form="paper"`` is Eq. 12 as printed, with given cardinalities: :mod:`radcluster.models.sdp_paper`.
 
 ``form="perspective"``, with free cardinalities. Z^k = pi^k pi^k' / n_k (Charnes-Cooper, one block
 at a time; no common scaling exists, a sum of ratios is not one ratio):
@@ -46,11 +35,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyomo.environ as pyo
+from pyomo.common.gc_manager import PauseGC
 
 from radcluster.conflicts import Labelling
 from radcluster.errors import InputError
-from radcluster.instance import Instance, diameter_limit
-from radcluster.models import merged
+from radcluster.instance import Instance
+from radcluster.models import merged, sdp_paper
 from radcluster.schur import SchurBlock
 
 FORMS = ("perspective", "paper", "peng_wei")
@@ -109,20 +99,17 @@ def build(
     data = merged.merge(instance, labelling)
     _check_admissible(data)
     m = pyo.ConcreteModel(name=f"sdp:{form}")
-    if form == "peng_wei":
-        _add_peng_wei(m, instance, data)
-        return m
-    sizes = _cardinalities(instance, cardinalities) if form == "paper" else None
-    _add_clusters(m, instance, data, sizes, reduce)
-    if form == "perspective":
-        _add_perspective(m, instance, data, border)
-    else:
-        _add_paper(m, instance, data, sizes)
-        _add_radius(m, instance, data)
-        if rlt != "none":
-            _add_rlt(m, every=rlt == "all")
-        if card_rows:
-            _add_cardinality_rows(m, instance, data, sizes)
+    # Hundreds of thousands of small objects, none of them garbage.
+    with PauseGC():
+        if form == "peng_wei":
+            _add_peng_wei(m, instance, data)
+        elif form == "perspective":
+            add_clusters(m, instance, data, reduce)
+            _add_perspective(m, instance, data, border)
+        else:
+            sizes = sdp_paper.check_cardinalities(instance, cardinalities)
+            add_clusters(m, instance, data, reduce, sizes)
+            sdp_paper.add_program(m, instance, data, sizes, rlt=rlt, card_rows=card_rows)
     return m
 
 
@@ -135,17 +122,7 @@ def _check_admissible(data: merged.Merged):
         raise InputError(f"cluster {hollow} has no admissible point")
 
 
-def _cardinalities(instance, cardinalities) -> np.ndarray:
-    n, k = instance.n_points, instance.n_clusters
-    if cardinalities is None:
-        return np.full(k, n / k)
-    sizes = np.asarray(cardinalities, dtype=float)
-    if sizes.shape != (k,) or sizes.min() < 1 or abs(sizes.sum() - n) > 1e-9 * n:
-        raise InputError(f"cardinalities must be {k} numbers >= 1 that add up to {n}")
-    return sizes
-
-
-def _add_clusters(m, instance: Instance, data: merged.Merged, sizes, reduce: bool):
+def add_clusters(m, instance: Instance, data: merged.Merged, reduce: bool, sizes=None):
     """CLUSTERS (one of each class when reduced), how many each stands for, and their pairs."""
     classes: dict = {}
     for k in range(instance.n_clusters):
@@ -187,7 +164,7 @@ def _add_perspective(m, instance: Instance, data: merged.Merged, border: bool):
     row_sums = {
         (i, k): pyo.quicksum(terms)
         for k in m.CLUSTERS
-        for i, terms in _row_terms(m.Z[k], names, w).items()
+        for i, terms in data.row_terms(m.Z[k]).items()
     }
     if border:
         _add_border_rows(m, data, row_sums)
@@ -204,9 +181,7 @@ def _add_perspective(m, instance: Instance, data: merged.Merged, border: bool):
 
     @m.Objective(doc="1/2 <D, sum_k Z^k>")
     def within_cluster_scatter(m):
-        return pyo.quicksum(
-            len(m.stands_for[k]) * _half_inner(m.Z[k], data.scatter, names) for k in m.CLUSTERS
-        )
+        return pyo.quicksum(len(m.stands_for[k]) * data.half_inner(m.Z[k]) for k in m.CLUSTERS)
 
 
 def _add_border_rows(m, data: merged.Merged, row_sums):
@@ -234,7 +209,7 @@ def _add_peng_wei(m, instance: Instance, data: merged.Merged):
         trace=(dict(zip(names, w, strict=True)), float(instance.n_clusters)),
         doc="Z >= 0",
     )
-    rows = _row_terms(m.Z, names, w)
+    rows = data.row_terms(m.Z)
 
     @m.Constraint(names, doc="Z 1 = 1")
     def row_sum(m, i):
@@ -246,110 +221,7 @@ def _add_peng_wei(m, instance: Instance, data: merged.Merged):
 
     @m.Objective(doc="1/2 <D, Z>")
     def within_cluster_scatter(m):
-        return _half_inner(m.Z, data.scatter, names)
-
-
-def _add_paper(m, instance: Instance, data: merged.Merged, sizes):
-    names, w, n_points = data.names, data.weights.tolist(), instance.n_points
-    m.b = pyo.Var(m.PAIRS, bounds=(-1, 1))
-
-    def block(b, k):
-        labels = [names[g] for g in m.members[k]]
-        weights = dict.fromkeys([*labels, None], 1.0)
-        b.build(order=labels, y=lambda i: m.b[i, k], s=1, trace=(weights, len(labels) + 1.0))
-
-    m.M = SchurBlock(m.CLUSTERS, rule=block, doc="[[M, b], [b', 1]] >= 0")
-
-    @m.Constraint(m.PAIRS, doc="diag M = 1")
-    def diagonal(m, i, k):
-        return m.M[k].X[i, i] == 1
-
-    @m.Constraint(m.CLUSTERS, doc="1'b = 2n - N, b = -1 where inadmissible")
-    def cardinality(m, k):
-        outside = n_points - sum(w[g] for g in m.members[k])
-        inside = pyo.quicksum(w[g] * m.b[names[g], k] for g in m.members[k])
-        return inside == 2 * float(sizes[k]) - n_points + outside
-
-    @m.Constraint(names, doc="sum_k b^k = 2 - K, b = -1 where inadmissible")
-    def one_cluster(m, i):
-        copies = {k: len(m.stands_for[k]) for k in m.clusters_of[i]}
-        return pyo.quicksum(c * m.b[i, k] for k, c in copies.items()) == 2 - sum(copies.values())
-
-    @m.Objective(doc="Eq. 12")
-    def within_cluster_scatter(m):
-        return pyo.quicksum(
-            len(m.stands_for[k]) / (8 * float(sizes[k])) * _lifted_inner(m, k, data)
-            for k in m.CLUSTERS
-        )
-
-
-def _lifted_inner(m, k, data: merged.Merged):
-    """<D, M + 11' + b1' + 1b'> over the points admissible in k."""
-    names, groups = data.names, m.members[k]
-    scatter = data.scatter[np.ix_(groups, groups)]
-    row_sums = scatter.sum(axis=1)
-    b = pyo.quicksum(2 * row_sums[p] * m.b[names[g], k] for p, g in enumerate(groups))
-    return 2 * _half_inner(m.M[k], data.scatter, names) + b + float(scatter.sum())
-
-
-def _add_radius(m, instance: Instance, data: merged.Merged):
-    """d_ij (m_ij + 1 + b_i + b_j) <= 16 r^2; for a cannot-link the left factor is zero."""
-    names, linked = data.names, set(map(tuple, instance.cannot_link.tolist()))
-    position = {i: g for g, i in enumerate(names)}
-    forbidden = {tuple(sorted((int(data.group_of[i]), int(data.group_of[j])))) for i, j in linked}
-    limits = (4 * diameter_limit(instance.radii)).tolist()
-    widest = data.widest.tolist()
-
-    def row(m, k, i, j):
-        lifted = m.M[k].X[i, j] + m.b[i, k] + m.b[j, k]
-        g, h = position[i], position[j]
-        if (g, h) in forbidden:
-            return lifted <= -1
-        d = widest[g][h]
-        return d * lifted <= limits[k] - d
-
-    finite = [k for k in m.CLUSTERS if np.isfinite(limits[k]) or forbidden]
-    pairs = [
-        (k, i, j)
-        for k in finite
-        for i, j in m.M[k].X
-        if i != j and (np.isfinite(limits[k]) or (position[i], position[j]) in forbidden)
-    ]
-    m.radius = pyo.Constraint(pairs, rule=row, doc="d (m + 1 + b_i + b_j) <= 16 r^2")
-
-
-def _add_rlt(m, every: bool):
-    pairs = [(k, i, j) for k in m.CLUSTERS for i, j in m.M[k].X if i != j]
-
-    @m.Constraint(pairs, doc="(1 + b_i)(1 + b_j) >= 0")
-    def rlt_lower(m, k, i, j):
-        return m.M[k].X[i, j] + m.b[i, k] + m.b[j, k] >= -1
-
-    if not every:
-        return
-
-    @m.Constraint(pairs, doc="(1 - b_i)(1 - b_j) >= 0")
-    def rlt_upper(m, k, i, j):
-        return m.M[k].X[i, j] - m.b[i, k] - m.b[j, k] >= -1
-
-    @m.Constraint(pairs, doc="(1 + b_i)(1 - b_j) >= 0")
-    def rlt_mixed_i(m, k, i, j):
-        return m.M[k].X[i, j] - m.b[i, k] + m.b[j, k] <= 1
-
-    @m.Constraint(pairs, doc="(1 - b_i)(1 + b_j) >= 0")
-    def rlt_mixed_j(m, k, i, j):
-        return m.M[k].X[i, j] + m.b[i, k] - m.b[j, k] <= 1
-
-
-def _add_cardinality_rows(m, instance: Instance, data: merged.Merged, sizes):
-    names, w = data.names, data.weights.tolist()
-    rows = {k: _row_terms(m.M[k], names, w) for k in m.CLUSTERS}
-
-    @m.Constraint(m.PAIRS, doc="M 1 = (2n - N) b, m_ij = -b_i where j is inadmissible")
-    def cardinality_row(m, i, k):
-        outside = instance.n_points - sum(w[g] for g in m.members[k])
-        factor = 2 * float(sizes[k]) - instance.n_points + outside
-        return pyo.quicksum(rows[k][i]) == factor * m.b[i, k]
+        return data.half_inner(m.Z)
 
 
 def _zero_entries(names, groups, apart) -> dict:
@@ -357,24 +229,3 @@ def _zero_entries(names, groups, apart) -> dict:
     groups = list(groups)
     a, b = np.nonzero(np.triu(apart[np.ix_(groups, groups)], 1))
     return {(names[groups[p]], names[groups[q]]): 0.0 for p, q in zip(a, b, strict=True)}
-
-
-def _row_terms(block, names, weights) -> dict[int, list]:
-    """For each row of X, the terms of its weighted sum."""
-    weight = dict(zip(names, weights, strict=True))
-    terms: dict[int, list] = {i: [] for i in block.labels}
-    for (i, j), x in block.X.items():
-        terms[i].append(weight[j] * x)
-        if i != j:
-            terms[j].append(weight[i] * x)
-    return terms
-
-
-def _half_inner(block, scatter, names):
-    """1/2 <D, X> over the variables of the block."""
-    position = {i: g for g, i in enumerate(names)}
-    scatter = scatter.tolist()
-    return pyo.quicksum(
-        (0.5 if i == j else 1.0) * scatter[position[i]][position[j]] * x
-        for (i, j), x in block.X.items()
-    )

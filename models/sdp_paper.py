@@ -1,0 +1,159 @@
+"""The relaxed semidefinite program as the paper prints it (Eq. 12): ``form="paper"``.
+
+Memberships are b_i^k = 2 pi_i^k - 1 in [-1, 1], and M^k relaxes b^k b^k'. The cardinalities n_k are
+*given* (default N/K), because the objective is a sum of ratios when they are free. So the value
+bounds the cost of partitions with these cardinalities, and of no others.
+
+    min   1/8 <D, sum_k 1/n_k (M^k + 11' + b^k 1' + 1 b^k')>                            (Eq. 12)
+    s.t.  [[M^k, b^k], [b^k', 1]] >= 0,   diag M^k = 1,   1'b^k = 2 n_k - N,
+          sum_k b^k = (2 - K) 1,   d_ij (m_ij^k + 1 + b_i^k + b_j^k) <= 16 r_k^2
+    rlt   m_ij + 1 + b_i + b_j >= 0                                      ("lower" and "all")
+          m_ij + 1 - b_i - b_j >= 0,   m_ij <= 1 - |b_i - b_j|                       ("all")
+    card_rows   M^k 1 = (2 n_k - N) b^k
+
+A point that may not join k has b_i^k = -1 and m_ij = -b_j, and adds nothing to the objective.
+
+Differences from the paper: the radius rows are divided by d_ij, and a cannot-link pair has 0 in
+place of 16 r^2 / d_ij.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyomo.environ as pyo
+
+from radcluster.errors import InputError
+from radcluster.instance import Instance, diameter_limit
+from radcluster.models import merged
+from radcluster.schur import SchurBlock
+
+
+def add_program(m, instance: Instance, data: merged.Merged, sizes, *, rlt: str, card_rows: bool):
+    """Eq. 12 over the clusters and pairs of ``m``; see :func:`radcluster.models.sdp.build`."""
+    _add_lift(m, instance, data, sizes)
+    lifted = _lifted(m)
+    _add_radius(m, instance, data, lifted)
+    if rlt != "none":
+        _add_rlt(m, lifted, every=rlt == "all")
+    if card_rows:
+        _add_cardinality_rows(m, instance, data, sizes)
+
+
+def check_cardinalities(instance: Instance, cardinalities) -> np.ndarray:
+    """The n_k as an array; N/K each when none are given."""
+    n, k = instance.n_points, instance.n_clusters
+    if cardinalities is None:
+        return np.full(k, n / k)
+    sizes = np.asarray(cardinalities, dtype=float)
+    if sizes.shape != (k,) or sizes.min() < 1 or abs(sizes.sum() - n) > 1e-9 * n:
+        raise InputError(f"cardinalities must be {k} numbers >= 1 that add up to {n}")
+    return sizes
+
+
+def _add_lift(m, instance: Instance, data: merged.Merged, sizes):
+    names, w, n_points = data.names, data.weights.tolist(), instance.n_points
+    m.b = pyo.Var(m.PAIRS, bounds=(-1, 1))
+
+    def block(b, k):
+        labels = [names[g] for g in m.members[k]]
+        weights = dict.fromkeys([*labels, None], 1.0)
+        b.build(order=labels, y=lambda i: m.b[i, k], s=1, trace=(weights, len(labels) + 1.0))
+
+    m.M = SchurBlock(m.CLUSTERS, rule=block, doc="[[M, b], [b', 1]] >= 0")
+
+    @m.Constraint(m.PAIRS, doc="diag M = 1")
+    def diagonal(m, i, k):
+        return m.M[k].X[i, i] == 1
+
+    @m.Constraint(m.CLUSTERS, doc="1'b = 2n - N, b = -1 where inadmissible")
+    def cardinality(m, k):
+        outside = n_points - sum(w[g] for g in m.members[k])
+        inside = pyo.quicksum(w[g] * m.b[names[g], k] for g in m.members[k])
+        return inside == 2 * float(sizes[k]) - n_points + outside
+
+    @m.Constraint(names, doc="sum_k b^k = 2 - K, b = -1 where inadmissible")
+    def one_cluster(m, i):
+        copies = {k: len(m.stands_for[k]) for k in m.clusters_of[i]}
+        return pyo.quicksum(c * m.b[i, k] for k, c in copies.items()) == 2 - sum(copies.values())
+
+    @m.Objective(doc="Eq. 12")
+    def within_cluster_scatter(m):
+        return pyo.quicksum(
+            len(m.stands_for[k]) / (8 * float(sizes[k])) * _lifted_inner(m, k, data)
+            for k in m.CLUSTERS
+        )
+
+
+def _lifted_inner(m, k, data: merged.Merged):
+    """<D, M + 11' + b1' + 1b'> over the points admissible in k."""
+    names, groups = data.names, m.members[k]
+    scatter = data.scatter[np.ix_(groups, groups)]
+    row_sums = scatter.sum(axis=1)
+    b = pyo.quicksum(2 * row_sums[p] * m.b[names[g], k] for p, g in enumerate(groups))
+    return 2 * data.half_inner(m.M[k]) + b + float(scatter.sum())
+
+
+def _lifted(m) -> dict:
+    """m_ij + b_i + b_j, off the diagonal, for the families that bound it; built once."""
+    lifted = {}
+    for k in m.CLUSTERS:
+        b = {i: m.b[i, k] for i in m.M[k].labels}
+        for (i, j), x in m.M[k].X.items():
+            if i != j:
+                lifted[k, i, j] = x + b[i] + b[j]
+    return lifted
+
+
+def _add_radius(m, instance: Instance, data: merged.Merged, lifted):
+    """d_ij (m_ij + 1 + b_i + b_j) <= 16 r^2, divided by d_ij; for a cannot-link, 0 on the right."""
+    position = data.position
+    limits = (4 * diameter_limit(instance.radii)).tolist()
+    widest = data.widest.tolist()
+    linked = {frozenset(data.group_of[pair].tolist()) for pair in instance.cannot_link}
+
+    def largest(k, i, j):
+        g, h = position[i], position[j]
+        if frozenset((g, h)) in linked:
+            return 0.0
+        return limits[k] / widest[g][h] if widest[g][h] else np.inf
+
+    bounds = {pair: largest(*pair) - 1.0 for pair in lifted}
+    m.radius = pyo.Constraint(
+        [pair for pair, bound in bounds.items() if bound < np.inf],
+        rule=lambda m, *pair: lifted[pair] <= bounds[pair],
+        doc="m + 1 + b_i + b_j <= 16 r^2 / d",
+    )
+
+
+def _add_rlt(m, lifted, every: bool):
+    pairs = list(lifted)
+
+    @m.Constraint(pairs, doc="(1 + b_i)(1 + b_j) >= 0")
+    def rlt_lower(m, *pair):
+        return lifted[pair] >= -1
+
+    if not every:
+        return
+
+    @m.Constraint(pairs, doc="(1 - b_i)(1 - b_j) >= 0")
+    def rlt_upper(m, k, i, j):
+        return m.M[k].X[i, j] - m.b[i, k] - m.b[j, k] >= -1
+
+    @m.Constraint(pairs, doc="(1 + b_i)(1 - b_j) >= 0")
+    def rlt_mixed_i(m, k, i, j):
+        return m.M[k].X[i, j] - m.b[i, k] + m.b[j, k] <= 1
+
+    @m.Constraint(pairs, doc="(1 - b_i)(1 + b_j) >= 0")
+    def rlt_mixed_j(m, k, i, j):
+        return m.M[k].X[i, j] + m.b[i, k] - m.b[j, k] <= 1
+
+
+def _add_cardinality_rows(m, instance: Instance, data: merged.Merged, sizes):
+    w = data.weights.tolist()
+    rows = {k: data.row_terms(m.M[k]) for k in m.CLUSTERS}
+
+    @m.Constraint(m.PAIRS, doc="M 1 = (2n - N) b, m_ij = -b_i where j is inadmissible")
+    def cardinality_row(m, i, k):
+        outside = instance.n_points - sum(w[g] for g in m.members[k])
+        factor = 2 * float(sizes[k]) - instance.n_points + outside
+        return pyo.quicksum(rows[k][i]) == factor * m.b[i, k]
