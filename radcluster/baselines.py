@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, kmeans_plusplus
 from sklearn.utils import check_array, check_random_state
 
-from radcluster.errors import SolverFailure
+from radcluster.errors import InputError, SolverFailure
 from radcluster.metrics import voronoi_labels
 from radcluster.models import cardinality
 from radcluster.models.assignment import labels_of
@@ -32,7 +32,8 @@ class KMedoids(ClusterMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> KMedoids:
+        """Cluster the rows of ``X``; ``y`` is not used."""
         X = check_array(X)
         rng = check_random_state(self.random_state)
         _, seeds = kmeans_plusplus(X, self.n_clusters, random_state=rng)
@@ -50,8 +51,11 @@ class GreedyKCenter(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> GreedyKCenter:
+        """Cluster the rows of ``X``; ``y`` is not used."""
         X = check_array(X)
+        if self.n_clusters > len(X):
+            raise InputError(f"n_clusters={self.n_clusters} exceeds the {len(X)} points")
         chosen = [int(check_random_state(self.random_state).randint(len(X)))]
         nearest = cdist(X, X[chosen]).ravel()
         while len(chosen) < self.n_clusters:
@@ -98,7 +102,8 @@ class CardinalityKMeans(ClusterMixin, BaseEstimator):
         self.solver = solver
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> CardinalityKMeans:
+        """Cluster the rows of ``X``; ``y`` is not used."""
         X = check_array(X)
         rng = check_random_state(self.random_state)
         self.inertia_ = np.inf
@@ -187,7 +192,8 @@ class CompleteLinkage(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.radius = radius
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> CompleteLinkage:
+        """Cluster the rows of ``X``; ``y`` is not used."""
         X = check_array(X)
         # Merging stops at linkage distances >= the threshold; a diameter of exactly 2r is allowed.
         threshold = None if self.radius is None else np.nextafter(2 * self.radius, np.inf)

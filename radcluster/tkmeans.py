@@ -73,7 +73,8 @@ class TKMeans(ClusterMixin, BaseEstimator):
         self.patience = patience
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> TKMeans:
+        """Cluster the rows of ``X``; ``y`` is not used."""
         if self.variant not in _STEPS:
             raise InputError(f"variant must be one of {', '.join(_STEPS)}: {self.variant!r}")
         X = check_array(X)

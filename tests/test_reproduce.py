@@ -1,7 +1,7 @@
 """``radcluster reproduce all --seeds 5`` at reduced size, and what its rows must say.
 
-The reduced parts are the expensive ones: imbalances, Step 1 by exact k-center, and the sizes of the
-real data. RADCLUSTER_FULL=1 runs everything at full size.
+The reduced parts are the expensive ones: bounds swept, imbalances, Step 1 by exact k-center, and
+the sizes of the real data. RADCLUSTER_FULL=1 runs everything at full size.
 """
 
 import os
@@ -14,7 +14,17 @@ from click.testing import CliRunner
 
 from radcluster import datasets
 from radcluster.cli.reproduce import EXPERIMENTS, command
-from radcluster.reproduce import feasibility, fig3, real, records, report, robustness, step1, table1
+from radcluster.reproduce import (
+    feasibility,
+    fig3,
+    real,
+    records,
+    report,
+    robustness,
+    step1,
+    sweep,
+    table1,
+)
 
 SEEDS = 5
 
@@ -34,13 +44,15 @@ def results(tmp_path_factory):
 
 
 def _reduce(patch):
-    patch.setattr(robustness, "MINORITY", (50, 15))
+    patch.setattr(sweep, "LOWER", (1, 4))
+    patch.setattr(sweep, "UPPER", (100, 8))
+    patch.setattr(robustness, "MINORITY", (15,))
     patch.setattr(step1, "STEPS", ("kcenter", "sdp:perspective"))
     few_digits = partial(datasets.digits_imbalanced, n_common=30, n_rare=3)
     few_airports = partial(datasets.airports, n=120)
     small = {"digits": (few_digits, 8, (0, 4)), "airports": (few_airports, 12, ())}
     patch.setattr(real, "DATA", small)
-    patch.setattr(real, "RADIUS_SECONDS", 2.0)
+    patch.setattr(real, "RADIUS_SECONDS", 1.0)
 
 
 def _rows(results, name):

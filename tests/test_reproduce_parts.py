@@ -76,8 +76,8 @@ def test_another_experiments_file_is_refused(tmp_path):
 
 
 def test_two_processes_give_the_same_file(tmp_path):
-    one = records.run(tmp_path / "one.csv", TASKS, Counted())
-    two = records.run(tmp_path / "two.csv", TASKS, Counted(), n_jobs=2)
+    one = records.run(tmp_path / "one.csv", TASKS, dict)
+    two = records.run(tmp_path / "two.csv", TASKS, dict, n_jobs=2)
     assert one == two
     assert (tmp_path / "one.csv").read_text() == (tmp_path / "two.csv").read_text()
 

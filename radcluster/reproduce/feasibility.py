@@ -16,7 +16,7 @@ from rich.table import Table
 from radcluster import plots
 from radcluster.baselines import CompleteLinkage
 from radcluster.datasets import two_moons
-from radcluster.min_clusters import min_clusters
+from radcluster.fewest import min_clusters
 from radcluster.reproduce import records, report
 from radcluster.reproduce.table1 import RADII
 
@@ -48,6 +48,7 @@ def measure(draw: int, radius: float) -> records.Row:
 
 
 def on_authors_draw(rows: list[records.Row]) -> list[records.Row]:
+    """The rows of the curve, by increasing radius."""
     return [row for row in rows if row["draw"] == AUTHORS_DRAW]
 
 

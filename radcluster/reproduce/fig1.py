@@ -14,6 +14,6 @@ __all__ = ["DEFAULT_SEEDS", "draw", "run", "table"]
 
 
 def run(out: Path, *, seeds: int = DEFAULT_SEEDS, n_jobs: int = 1) -> list[records.Row]:
-    """The optimum at the paper's radius, in ``fig1.csv``."""
+    """The optimum at the paper's radius, in ``fig1.csv``; it depends on no ``seeds``."""
     tasks = [{"method": "optimum", "radius": RADII[0], "seed": 0}]
     return records.run(out / "fig1.csv", tasks, partition, n_jobs=n_jobs)

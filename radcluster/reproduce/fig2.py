@@ -33,7 +33,10 @@ DEFAULT_SEEDS = 1
 
 
 def run(out: Path, *, seeds: int = DEFAULT_SEEDS, n_jobs: int = 1) -> list[records.Row]:
-    """One row a method: labels, centres and metrics of its run with seed 0, in ``fig2.csv``."""
+    """One row a method: labels, centres and metrics, in ``fig2.csv``.
+
+    A figure shows one run, with seed 0, whatever ``seeds`` other experiments are given.
+    """
     tasks = [{"method": method, "radius": RADII[0], "seed": 0} for method in PANELS]
     return records.run(out / "fig2.csv", tasks, partition, n_jobs=n_jobs)
 

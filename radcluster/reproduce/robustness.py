@@ -18,7 +18,7 @@ from rich.table import Table
 from radcluster import plots
 from radcluster.datasets import CONVEX_MOON, two_moons
 from radcluster.metrics import summary
-from radcluster.min_radius import min_radius
+from radcluster.smallest import min_radius
 from radcluster.reproduce import methods, records, report
 from radcluster.reproduce.table1 import N_CLUSTERS
 

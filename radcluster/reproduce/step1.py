@@ -22,7 +22,7 @@ from radcluster.datasets import CONVEX_MOON, two_moons
 from radcluster.driver import solve
 from radcluster.instance import Instance
 from radcluster.metrics import clusters_in_class
-from radcluster.min_clusters import min_clusters
+from radcluster.fewest import min_clusters
 from radcluster.reproduce import records, report
 from radcluster.reproduce.table1 import RADII
 from radcluster.result import Result
