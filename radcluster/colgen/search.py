@@ -14,7 +14,7 @@ from radcluster.colgen.columns import ColumnPool
 from radcluster.colgen.master import HighsMaster, MasterSolution
 from radcluster.colgen.problem import Problem, ProblemFactory
 from radcluster.colgen.progress import Progress
-from radcluster.colgen.relaxation import Relaxation, Relaxed
+from radcluster.colgen.relaxation import Relaxation
 from radcluster.heuristics import improve, partition_cost
 from radcluster.steps import Clock
 
@@ -24,6 +24,10 @@ CLOSED_PART = 0.1
 CHOICE_SECONDS = 1.0
 #: Columns among which to choose, per group.
 CHOICE_COLUMNS = 10
+#: Choose when the bound is this part of the incumbent's distance from the master's value away
+#: from it, and again when the time spent has grown by the second factor.
+CHOICE_PART = 0.1
+CHOICE_PAUSE = 4.0
 #: A fractional solution is rounded when the time spent has grown by this factor.
 ROUNDING_PAUSE = 1.3
 
@@ -65,6 +69,7 @@ class Search:
         self.closed_bound = math.inf
         self.iterations = 0
         self.next_rounding = 0.0
+        self.next_choice = CHOICE_SECONDS
         self.nodes = 0
 
     @property
@@ -105,7 +110,7 @@ class Search:
         pair = None
         if relaxed.solution is not None:
             if self.nodes == 0:
-                self._choose(relaxed)
+                self._choose(relaxed.solution)
             if relaxed.bound < self._cutoff:
                 pair = self._branch_or_take(self.relaxation.vertex().values)
         if pair is None or relaxed.bound >= self._cutoff:
@@ -129,14 +134,14 @@ class Search:
             self._offer(primal.to_exactly_k(self.root, clusters))
         return None
 
-    def _choose(self, relaxed: Relaxed) -> None:
+    def _choose(self, solution: MasterSolution) -> None:
         """Look for a good partition among the columns that an improving one can contain."""
-        prices = relaxed.solution.prices
-        self._offer(primal.rounded(self.root, self.pool.columns, relaxed.solution.values))
+        prices = solution.prices
+        self._offer(primal.rounded(self.root, self.pool.columns, solution.values))
         columns, costs = self.pool.columns, self.pool.costs
         reduced = costs - columns.sums(prices[:-1]) + prices[-1]
         most = min(len(reduced), CHOICE_COLUMNS * self.root.n_groups) - 1
-        gap = self.net_cost - relaxed.bound
+        gap = self.net_cost - self.node_bound
         useful = np.flatnonzero(reduced <= min(gap, np.partition(reduced, most)[most]))
         seconds = min(CHOICE_SECONDS + self.clock.seconds, self._seconds_left())
         choice = columns.select(useful), costs[useful]
@@ -164,6 +169,11 @@ class Search:
         if self.clock.seconds > self.next_rounding:
             self._offer(primal.rounded(self.root, self.pool.columns, solution.values))
             self.next_rounding = ROUNDING_PAUSE * self.clock.seconds
+        # When the incumbent is what keeps the gap open, better prices will not close it.
+        open_above, open_below = self.net_cost - solution.objective, solution.objective - bound
+        if self.clock.seconds > self.next_choice and CHOICE_PART * open_above > open_below:
+            self._choose(solution)
+            self.next_choice = CHOICE_PAUSE * self.clock.seconds
         self._show()
 
     def _show(self) -> None:

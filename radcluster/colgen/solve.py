@@ -15,9 +15,9 @@ from radcluster.colgen.pyomo_master import PyomoMaster
 from radcluster.colgen.search import Search, TimeUp
 from radcluster.conflicts import analyse
 from radcluster.errors import SolverFailure
+from radcluster.fewest import fewest_clusters
 from radcluster.heuristics import best_start, improve, to_exactly_k
 from radcluster.instance import Instance
-from radcluster.min_clusters import fewest_clusters
 from radcluster.result import Result, StepReport, relative_gap
 from radcluster.solvers import registry
 from radcluster.steps import Clock

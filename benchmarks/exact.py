@@ -1,0 +1,182 @@
+"""Branch and price: what is proven, how fast, and how that grows with the number of points.
+
+``radcluster bench exact`` prints the tables and writes, into ``benchmarks/results/`` of the
+current directory when there is one, the scaling data as CSV and as a figure.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from sklearn.datasets import load_iris
+
+from radcluster import plots
+from radcluster.colgen.progress import Progress
+from radcluster.colgen.solve import solve_colgen
+from radcluster.datasets import ruspini, two_moons
+from radcluster.instance import Instance
+from radcluster.result import Result
+
+RESULTS = Path("benchmarks/results")
+#: Points of the scaling runs, about 8 a cluster, the radius shrinking with their density.
+SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
+#: The gap that the scaling runs are asked for, and their time limit.
+SCALING_GAP = 1e-3
+SCALING_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """An instance and what is asked of it."""
+
+    name: str
+    instance: Instance
+    must: str
+    rel_gap: float = 1e-6
+    time_limit: float = 900.0
+
+
+def moons(n: int, n_clusters: int, radius: float) -> Instance:
+    """Two moons of n points, 85 % of them in the first."""
+    large = n * 85 // 100
+    return Instance(two_moons(n=(large, n - large))[0], n_clusters, radius)
+
+
+def dense_moons(n: int) -> Instance:
+    """Two moons with 8 points a cluster, at a radius in proportion to the points' spacing."""
+    return moons(n, n // 8, 2.0 / np.sqrt(n))
+
+
+def cases() -> list[Case]:
+    """The instances of the table, small ones first."""
+    flowers, plane = load_iris().data, ruspini()[0]
+    return [
+        Case("moons 100, K=16, r=.189", moons(100, 16, 0.189), "proven, < 1 s"),
+        Case("moons 100, K=16, r=.18", moons(100, 16, 0.18), "proven, < 1 s"),
+        Case("moons 100, K=17, r=.18", moons(100, 17, 0.18), "proven, < 1 s"),
+        Case("ruspini, K=6, 2r=36.62", Instance(plane, 6, 18.31), "8677.511455, < 5 s"),
+        Case("ruspini, K=6, 2r=38", Instance(plane, 6, 19.0), "8677.511455, < 5 s"),
+        Case("ruspini, K=4, 2r=47.64", Instance(plane, 4, 23.82), "12881.051236, < 5 s"),
+        Case("moons 200, K=16, r=.2", moons(200, 16, 0.2), "2.685148, < 5 s"),
+        Case("moons 200, K=32, r=.12", moons(200, 32, 0.12), "proven, < 10 s"),
+        Case("moons 400, K=20, r=.2", moons(400, 20, 0.2), "proven, < 120 s"),
+        Case("moons 1000, K=121, r=.06", moons(1000, 121, 0.06), "gap 1 %, < 120 s"),
+        *(
+            Case(f"ruspini, K={k}, r=inf", Instance(plane, k), "plain k-means")
+            for k in (2, 4, 5, 8)
+        ),
+        *(Case(f"iris, K={k}, r=inf", Instance(flowers, k), "plain k-means") for k in (3, 4, 6)),
+        Case("moons 10000, K=1250, r=.02", dense_moons(10_000), "gap 5 %, < 900 s", SCALING_GAP),
+    ]
+
+
+def run(console: Console) -> None:
+    """Print the table of instances, then the scaling; about ten minutes in all."""
+    _warm_up(console)
+    table = Table(title="column generation and branch and price")
+    for column in ("instance", "must", "s", "objective", "bound", "gap", "status", "nodes"):
+        table.add_column(column, justify="left" if column in ("instance", "must") else "right")
+    for case in cases():
+        reports: list[Progress] = []
+        result = solve_colgen(
+            case.instance,
+            time_limit=case.time_limit,
+            rel_gap=case.rel_gap,
+            progress=reports.append,
+        )
+        table.add_row(case.name, case.must, *_cells(result, reports))
+        console.print(f"{case.name}: {result.status}, gap {result.gap:.1e}", style="dim")
+    console.print(table)
+    scaling = measure_scaling(SIZES)
+    console.print(_scaling_table(scaling))
+    if RESULTS.parent.is_dir():
+        for path in write_scaling(scaling, RESULTS):
+            console.print(f"wrote {path}")
+
+
+def _warm_up(console: Console) -> None:
+    """Compile the pricing kernels, or load them: not part of what is measured."""
+    tiny = Instance(np.random.default_rng(0).random((30, 2)), 6, 0.3)
+    console.print(f"kernels ready after {solve_colgen(tiny).seconds:.1f} s", style="dim")
+
+
+def _cells(result: Result, reports: list[Progress]) -> tuple[str, ...]:
+    return (
+        f"{result.seconds:.2f}",
+        f"{result.objective:.6f}",
+        f"{result.lower_bound:.6f}",
+        f"{result.gap:.1e}",
+        result.status,
+        f"{reports[-1].nodes}",
+    )
+
+
+def measure_scaling(sizes: Iterable[int]) -> dict[int, list[Progress]]:
+    """Progress of the run of each size, the last entry being its end."""
+    traces: dict[int, list[Progress]] = {}
+    for n in sizes:
+        traces[n] = []
+        solve_colgen(
+            dense_moons(n),
+            time_limit=SCALING_SECONDS,
+            rel_gap=SCALING_GAP,
+            progress=traces[n].append,
+        )
+    return traces
+
+
+def _scaling_table(traces: dict[int, list[Progress]]) -> Table:
+    table = Table(title=f"two moons, 8 points a cluster, until the gap is {SCALING_GAP:g}")
+    for column in ("N", "K", "r", "s", "iterations", "columns", "nodes", "gap"):
+        table.add_column(column, justify="right")
+    for n, trace in traces.items():
+        end, instance = trace[-1], dense_moons(n)
+        table.add_row(
+            f"{n}",
+            f"{instance.n_clusters}",
+            f"{instance.radius:.4f}",
+            f"{end.seconds:.1f}",
+            f"{end.iteration}",
+            f"{end.columns}",
+            f"{end.nodes}",
+            f"{end.gap:.1e}",
+        )
+    return table
+
+
+def write_scaling(traces: dict[int, list[Progress]], folder: Path) -> list[Path]:
+    """The scaling data as CSV, one row a report, and as a figure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = folder / "exact_scaling.csv"
+    with data.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["n", "seconds", "iteration", "columns", "nodes", "incumbent", "bound"])
+        for n, trace in traces.items():
+            for p in trace:
+                row = (n, f"{p.seconds:.3f}", p.iteration, p.columns, p.nodes, p.incumbent, p.bound)
+                writer.writerow(row)
+    picture = folder / "exact_scaling.png"
+    draw_scaling(traces).savefig(picture, dpi=150, bbox_inches="tight")
+    return [data, picture]
+
+
+def draw_scaling(traces: dict[int, list[Progress]]):
+    """Seconds against N, and gap against seconds."""
+    canvas, (left, right) = plots.figure(1, 2, width=9.0)
+    sizes = list(traces)
+    seconds = [traces[n][-1].seconds for n in sizes]
+    plots.curves({"column generation": (sizes, seconds)}, "points", "seconds", left)
+    left.set(xscale="log", yscale="log")
+    gaps = {
+        f"N={n}": ([p.seconds for p in trace], [max(p.gap, 1e-9) for p in trace])
+        for n, trace in traces.items()
+    }
+    plots.curves(gaps, "seconds", "gap", right, markers=False)
+    right.set(xscale="log", yscale="log")
+    return canvas
