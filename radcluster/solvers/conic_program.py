@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
+from pyomo.common.gc_manager import PauseGC
 from pyomo.common.numeric_types import native_numeric_types
 from pyomo.core.staleflag import StaleFlagManager
 from pyomo.environ import Block, Objective, Var, maximize, value
@@ -126,6 +127,13 @@ def compile_model(model: Block) -> ConicProgram:
         form = LinearStandardFormCompiler().write(model, mixed_form=True)
     except (InvalidConstraintError, InvalidExpressionError) as error:
         raise InputError(f"conic solvers take linear expressions only: {error}") from None
+    # A large model makes many small objects here, none of them garbage.
+    with PauseGC():
+        return _assemble(model, form, objectives)
+
+
+def _assemble(model, form, objectives) -> ConicProgram:
+    """The compiled linear part, the bounds and the Schur blocks, put together."""
     blocks = schur_blocks(model)
     columns = list(form.columns)
     index = {id(var): number for number, var in enumerate(columns)}

@@ -1,0 +1,142 @@
+"""The relaxed SDP: compile times beside CVXPY's, values and safe bounds on the paper's instance."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from radcluster.conflicts import analyse
+from radcluster.datasets import two_moons
+from radcluster.instance import Instance, diameter_limit
+from radcluster.models import sdp
+from radcluster.solvers.conic_program import compile_model
+from radcluster.step1_sdp import solve_sdp
+
+CUTS = ("pair", "triangle", "clique")
+
+
+def run(console: Console) -> None:
+    """Print the tables; about three minutes."""
+    points, _ = two_moons()
+    console.print(_compile_table(Instance(points, 16, 0.189)))
+    console.print(_value_table(points))
+    console.print(_cut_table(Instance(points, 16, 0.189)))
+
+
+def _compile_table(instance: Instance) -> Table:
+    """The paper's program, 16 blocks of order 101, lower RLT: from data to solver arrays.
+
+    CVXPY is timed on two ways to write it: with whole matrices, and entry by entry as Pyomo
+    does; of the second, one block of the 16 has to do.
+    """
+    table = Table(title="sdp:paper, K=16, N=100, lower RLT: processor seconds, data to arrays")
+    for column in ("by", "build", "compile", "total", "columns", "rows"):
+        table.add_column(column, justify="right")
+    start = time.process_time()
+    model = sdp.build(instance, form="paper", rlt="lower")
+    built = time.process_time() - start
+    program = compile_model(model)
+    total = time.process_time() - start
+    n_rows = len({id(source) for source, _ in program.rows if not isinstance(source, int)})
+    size = (f"{len(program.c)}", f"{n_rows}")
+    _add_times(table, "radcluster", built, total, *size)
+    _add_times(table, "CVXPY, whole matrices", *_cvxpy_times(instance, 16, _by_matrix))
+    _add_times(table, "CVXPY, entries, 1 of 16", *_cvxpy_times(instance, 1, _by_entry))
+    return table
+
+
+def _add_times(table, name, built, total, *size) -> None:
+    table.add_row(name, f"{built:.2f}", f"{total - built:.2f}", f"{total:.2f}", *size)
+
+
+def _cvxpy_times(instance: Instance, n_blocks: int, bounds) -> tuple[float, float]:
+    """Processor seconds for stating the program in CVXPY, and until it is compiled for SCS."""
+    import cvxpy as cp
+
+    n, n_clusters, d = instance.n_points, instance.n_clusters, instance.sq_distances
+    size, limit = n / n_clusters, 4 * float(diameter_limit(instance.radii[0]))
+    ones = np.ones((n, 1))
+    start = time.process_time()
+    objective, constraints, memberships = 0, [], []
+    for _ in range(n_blocks):
+        m, b = cp.Variable((n, n), symmetric=True), cp.Variable((n, 1))
+        lifted = m + np.ones((n, n)) + b @ ones.T + ones @ b.T
+        objective += cp.sum(cp.multiply(d, lifted)) / (8 * size)
+        constraints += [
+            cp.bmat([[m, b], [b.T, np.ones((1, 1))]]) >> 0,
+            cp.diag(m) == 1,
+            cp.sum(b) == 2 * size - n,
+            b >= -1,
+            b <= 1,
+            *bounds(cp, m, b, lifted, d, limit),
+        ]
+        memberships.append(b)
+    constraints.append(sum(memberships) == 2 - n_clusters)
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    built = time.process_time() - start
+    problem.get_problem_data(cp.SCS)
+    return built, time.process_time() - start
+
+
+def _by_matrix(cp, m, b, lifted, d, limit) -> list:
+    return [cp.multiply(d, lifted) <= limit, lifted >= 0]
+
+
+def _by_entry(cp, m, b, lifted, d, limit) -> list:
+    pairs = zip(*np.triu_indices(len(d), 1), strict=True)
+    entries = [(m[i, j] + 1 + b[i, 0] + b[j, 0], d[i, j]) for i, j in pairs]
+    return [row for entry, distance in entries for row in (distance * entry <= limit, entry >= 0)]
+
+
+def _value_table(points) -> Table:
+    table = Table(title="Step 1 on two moons, K=16")
+    for column in ("r", "form", "solver", "seconds", "status", "value", "safe bound"):
+        table.add_column(column, justify="right")
+    for radius in (0.189, 0.18):
+        instance = Instance(points, 16, radius)
+        labelling = analyse(instance).labelling
+        for solver in ("clarabel", "scs"):
+            _add(table, radius, solve_sdp(instance, labelling, solver=solver).report)
+    for radius in (0.189, np.inf):
+        _add(table, radius, solve_sdp(Instance(points, 16, radius), form="peng_wei").report)
+    instance = Instance(points, 16, 0.189)
+    report = solve_sdp(
+        instance, form="paper", rlt="lower", reduce=True, solver="scs", tolerance=1e-8
+    ).report
+    _add(table, "0.189, one block", report)
+    return table
+
+
+def _add(table, what, report) -> None:
+    table.add_row(
+        f"{what}",
+        report.model,
+        report.solver,
+        f"{report.seconds:.2f}",
+        report.status,
+        f"{report.objective:.6f}",
+        f"{report.bound:.6f}",
+    )
+
+
+def _cut_table(instance: Instance) -> Table:
+    table = Table(title="sdp:peng_wei with cuts, two moons, K=16, r=0.189, optimum 1.336693")
+    for column in ("labels", "rounds", "seconds", "rows", "safe bound"):
+        table.add_column(column, justify="right")
+    anchored = analyse(instance).labelling
+    for name, labelling in (("none", None), ("anchored", anchored)):
+        for rounds in (0, 3, 6):
+            report = solve_sdp(
+                instance, labelling, form="peng_wei", cuts=CUTS, rounds=rounds
+            ).report
+            table.add_row(
+                name,
+                f"{rounds}",
+                f"{report.seconds:.1f}",
+                f"{report.n_constraints}",
+                f"{report.bound:.6f}",
+            )
+    return table
