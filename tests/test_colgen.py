@@ -10,12 +10,17 @@ from cases import MOONS_OPTIMA, brute_force, moons, random_instance
 from sklearn.datasets import load_iris
 
 from radcluster import InputError, Instance
+from radcluster.colgen.branching import Node
+from radcluster.colgen.problem import ProblemFactory
+from radcluster.colgen.search import Search
 from radcluster.colgen.solve import solve_colgen
 from radcluster.conflicts import analyse
 from radcluster.datasets import ruspini, two_moons
+from radcluster.heuristics import best_start
 from radcluster.models import milp
 from radcluster.solvers.mip import solve_model
 from radcluster.solvers.options import Options
+from radcluster.steps import Clock
 from radcluster.verify import objective_of, violations
 
 #: Optimum of 200 moon points, K=32, r=.12: the relaxation is fractional, so it takes branching.
@@ -205,3 +210,34 @@ def test_trivial_sizes_and_duplicates(n_clusters):
     points = [[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [2.0, 2.0], [2.0, 2.0]]
     instance = Instance(points, n_clusters)
     assert_proven(instance, brute_force(instance))
+
+
+def test_nodes_of_the_tree_bound_their_own_instances():
+    """Pairs joined and separated by branching are links: each node is an instance of its own."""
+    rng = np.random.default_rng(4)
+    bounds, best = [], []
+    for seed in range(100):
+        instance = random_instance(seed, per_cluster_radii=False)
+        n = instance.n_points
+        pairs = [tuple(rng.choice(n, 2, replace=False).tolist()) for _ in range(3)]
+        node = Node(0.0, 1, together=tuple(pairs[:1]), apart=tuple(pairs[1:]))
+        narrowed = instance.replace(
+            must_link=[*instance.must_link.tolist(), *node.together],
+            cannot_link=[*instance.cannot_link.tolist(), *node.apart],
+        )
+        optimum = brute_force(narrowed)
+        factory = ProblemFactory(instance)
+        problem = factory.build(node.together, node.apart)
+        root = factory.build()
+        groups = None if root is None else best_start(root, rng)
+        if problem is None or groups is None:
+            assert optimum == math.inf or groups is None
+            continue
+        search = Search(factory, root, groups, rel_gap=1e-6, clock=Clock(None))
+        bound = search.relaxation.solve(node, problem, math.inf, 0.0).bound + root.offset
+        assert bound <= optimum * (1 + 1e-9) + 1e-12
+        bounds.append(bound)
+        best.append(min(optimum, search.upper_bound))
+    assert len(bounds) > 20
+    # Relaxations this small are integral, so the bounds are tight as well as valid.
+    assert bounds == pytest.approx(best, rel=1e-6, abs=1e-9)
