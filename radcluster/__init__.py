@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-import types
 
 __version__ = "0.1.0"
 
@@ -16,8 +14,8 @@ _WHERE = {
     "SolverFailure": "errors",
     "SolverUnavailable": "errors",
     "StepReport": "result",
-    "min_clusters": "min_clusters",
-    "min_radius": "min_radius",
+    "min_clusters": "fewest",
+    "min_radius": "smallest",
     "solve": "driver",
 }
 
@@ -32,21 +30,6 @@ def __getattr__(name: str):
 
 def __dir__():
     return sorted([*globals(), *_WHERE])
-
-
-class _Package(types.ModuleType):
-    """Keeps ``radcluster.min_clusters`` the function, though its module has the same name.
-
-    Importing a submodule binds its name in the package, which would hide the function.
-    """
-
-    def __setattr__(self, name, value):
-        if name in _WHERE and isinstance(value, types.ModuleType):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 # Makes the conic solvers known to Pyomo; each is imported when it is first asked for.

@@ -14,9 +14,9 @@ import numpy as np
 
 from radcluster.certificate_checks import check, parts_of_weights
 from radcluster.errors import InputError
+from radcluster.fewest import fewest_clusters
 from radcluster.instance import Instance, diameter_limit
-from radcluster.min_clusters import fewest_clusters
-from radcluster.min_radius import smallest_radius
+from radcluster.smallest import smallest_radius
 
 __all__ = ["check", "explain", "with_remedies"]
 

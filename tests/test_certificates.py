@@ -12,7 +12,7 @@ from radcluster import InputError, Instance
 from radcluster.certificates import check, explain, with_remedies
 from radcluster.conflicts import analyse
 from radcluster.driver import solve
-from radcluster.min_clusters import fewest_clusters
+from radcluster.fewest import fewest_clusters
 
 #: 0-1-2-...: each point within 2r = 1 of its neighbours only.
 LINE = [[0.0], [1.0], [2.0], [3.0], [4.0]]

@@ -123,6 +123,12 @@ def test_without_k_the_fewest_clusters(folder):
     assert json.loads(run.stdout)["n_clusters"] == 16
 
 
+def test_without_k_but_with_links_that_contradict(folder):
+    run = radcluster(folder, "solve", "line.csv", "-r", 1, "--must-link", "far_links.csv", "--json")
+    assert run.returncode == 3
+    assert json.loads(run.stdout)["certificate"]["pair"] == [0, 3]
+
+
 def test_radius_defaults_to_infinity(folder):
     run = radcluster(folder, "solve", "header.csv", "-k", 2, "--json")
     data = json.loads(run.stdout)

@@ -18,7 +18,7 @@ from radcluster.compatible_sets import CompatibleSets
 from radcluster.conflicts import ConflictGraph
 from radcluster.covering import Effort, cover_graph
 from radcluster.datasets import ruspini, two_moons
-from radcluster.min_clusters import fewest_clusters, min_clusters
+from radcluster.fewest import fewest_clusters, min_clusters
 from radcluster.models import cover
 from radcluster.solvers import registry
 from radcluster.solvers.mip import solve_model

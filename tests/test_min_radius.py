@@ -14,7 +14,7 @@ from radcluster import InputError, Instance
 from radcluster.certificates import check
 from radcluster.covering import Effort
 from radcluster.datasets import ruspini, two_moons
-from radcluster.min_radius import decide, min_radius, smallest_radius
+from radcluster.smallest import decide, min_radius, smallest_radius
 from radcluster.verify import violations
 
 

@@ -19,8 +19,8 @@ from radcluster.cli.output import exit_code, only_json, progress_line
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 def command(points, radius, solver, time_limit, cannot_link, must_link, out, as_json):
     """Fewest clusters of POINTS (CSV or .npy) of which none is wider than 2r, with proof."""
+    from radcluster.fewest import fewest_clusters
     from radcluster.instance import Instance
-    from radcluster.min_clusters import fewest_clusters
 
     links = {
         "cannot_link": read_pairs(cannot_link) if cannot_link else (),

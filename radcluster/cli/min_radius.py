@@ -20,7 +20,7 @@ from radcluster.cli.output import exit_code, only_json, progress_line
 def command(points, n_clusters, solver, time_limit, cannot_link, must_link, out, as_json):
     """Smallest radius at which POINTS (CSV or .npy) fall into K clusters, with proof."""
     from radcluster.instance import Instance
-    from radcluster.min_radius import smallest_radius
+    from radcluster.smallest import smallest_radius
 
     links = {
         "cannot_link": read_pairs(cannot_link) if cannot_link else (),

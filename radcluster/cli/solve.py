@@ -75,13 +75,22 @@ def _solve(data, n_clusters, radius, links, settings):
 
 
 def _fewest(data, radius, links, settings):
-    from radcluster.min_clusters import min_clusters
+    from radcluster.fewest import min_clusters
 
     if not isinstance(radius, float):
         raise InputError("-k is needed when there is a radius for each cluster")
     if radius == float("inf"):
         raise InputError("give -k, or a radius -r whose fewest clusters are to be used")
-    return min_clusters(data, radius, time_limit=settings.time_limit, **links).n_clusters
+    found = min_clusters(data, radius, time_limit=settings.time_limit, **links)
+    if found.status == "infeasible":
+        return 1  # whatever number is tried, the links contradict each other
+    if found.status != "optimal":
+        click.echo(
+            f"radcluster: using {found.n_clusters} clusters; "
+            f"at least {found.lower_bound} are needed, fewer are not ruled out",
+            err=True,
+        )
+    return found.n_clusters
 
 
 def _print(data, links, result):

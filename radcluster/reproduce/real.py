@@ -22,8 +22,8 @@ from rich.table import Table
 from radcluster import plots
 from radcluster.datasets import airports, digits_imbalanced
 from radcluster.metrics import coverage, prototype_accuracy, summary
-from radcluster.smallest import min_radius
 from radcluster.reproduce import methods, records, report
+from radcluster.smallest import min_radius
 
 #: Draw a data set, its number of clusters, and the classes that are rare in it.
 DATA: dict[str, tuple[Callable, int, tuple[int, ...]]] = {

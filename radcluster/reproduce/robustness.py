@@ -18,9 +18,9 @@ from rich.table import Table
 from radcluster import plots
 from radcluster.datasets import CONVEX_MOON, two_moons
 from radcluster.metrics import summary
-from radcluster.smallest import min_radius
 from radcluster.reproduce import methods, records, report
 from radcluster.reproduce.table1 import N_CLUSTERS
+from radcluster.smallest import min_radius
 
 MINORITY = (50, 40, 30, 20, 15, 10, 5)
 METHODS = (

@@ -20,9 +20,9 @@ from scipy.spatial.distance import cdist
 from radcluster import plots
 from radcluster.datasets import CONVEX_MOON, two_moons
 from radcluster.driver import solve
+from radcluster.fewest import min_clusters
 from radcluster.instance import Instance
 from radcluster.metrics import clusters_in_class
-from radcluster.fewest import min_clusters
 from radcluster.reproduce import records, report
 from radcluster.reproduce.table1 import RADII
 from radcluster.result import Result

@@ -24,8 +24,8 @@ import numpy as np
 from radcluster.conflicts import ConflictGraph
 from radcluster.covering import Effort, cover_graph
 from radcluster.errors import SolverFailure
+from radcluster.fewest import bound_certificate, labels_in_order
 from radcluster.instance import Instance, diameter_limit
-from radcluster.min_clusters import bound_certificate, labels_in_order
 from radcluster.verify import sq_diameters, violations
 
 #: Seconds for each radius, one round after the other, as long as some are undecided.
