@@ -27,6 +27,7 @@ from radcluster.reproduce import (
 )
 
 SEEDS = 5
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,11 @@ def _reduce(patch):
     small = {"digits": (few_digits, 8, (0, 4)), "airports": (few_airports, 12, ())}
     patch.setattr(real, "DATA", small)
     patch.setattr(real, "RADIUS_SECONDS", 1.0)
+
+
+def _stored(name):
+    """The full run that stands in the repository."""
+    return records.read(ROOT / "notebooks" / "results" / f"{name}.csv")
 
 
 def _rows(results, name):
@@ -83,7 +89,7 @@ def test_baselines_land_near_the_paper(results):
 
 
 def test_the_stored_full_run_is_within_one_standard_deviation_of_the_paper():
-    rows = records.read(Path(__file__).parent.parent / "notebooks" / "results" / "table1.csv")
+    rows = _stored("table1")
     for method, printed in table1.paper().items():
         for column, text in printed.items():
             if method == "ours":
@@ -179,3 +185,31 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     outcome = CliRunner().invoke(command, ["fig1", "--out", str(tmp_path / "file" / "x")])
     assert "cannot write to the folder" in str(outcome.exception)
+
+
+def _mean(name, column, **wanted):
+    return report.values(_stored(name), column, **wanted).mean()
+
+
+def test_the_page_of_claims_says_what_the_stored_runs_say():
+    page = " ".join((ROOT / "docs" / "claims.md").read_text().split())
+    line = {"sizes": "51/26/25"}
+    ours = {"method": next(iter(real.SLACK))}
+    counts = feasibility.over_draws(_stored("feasibility"))
+    better, equal, worse = fig3.against_k_means(_stored("fig3"), line["sizes"], "r = 1")
+    for sentence in (
+        f"the optimum costs {_mean('table1', 'wcss', method='optimum', radius=0.189):.6f}",
+        f"the fewest are {', '.join(map(str, counts))} on {', '.join(map(str, counts.values()))}",
+        f"{_mean('fig3', 'misassigned', variant='k-means', **line):.1f} of 102 points misassigned",
+        f"{_mean('fig3', 'misassigned', variant='r = 1', **line):.1f} misassigned; better than "
+        f"k-means on {better} draws, equal on {equal}, worse on {worse}",
+        f"at 85/15: optimum {_mean('robustness', 'k_in_class', method='optimum', minority=15):.1f}",
+        f"k-means {_mean('robustness', 'k_in_class', method='K-means', minority=15):.1f},",
+        f"{100 * _mean('step1', 'excess', step1='kcenter', repeat=1):.1f} % (k-center) against "
+        f"{100 * _mean('step1', 'excess', step1='sdp:perspective', repeat=1):.1f} % (SDP)",
+        f"{_mean('real', 'max_distance', data='airports', **ours):.0f} km away, by k-means "
+        f"{_mean('real', 'max_distance', data='airports', method='K-means'):.0f} km",
+        f"{_mean('real', 'covered', data='digits', **ours):.2f} get a cluster, by k-means "
+        f"{_mean('real', 'covered', data='digits', method='K-means'):.2f}",
+    ):
+        assert sentence in page
