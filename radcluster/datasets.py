@@ -96,7 +96,7 @@ def airports(seed: int = 0, n: int | None = 800) -> tuple[np.ndarray, np.ndarray
         from vega_datasets import local_data
     except ImportError:
         raise InputError(
-            "the airports come with vega_datasets: pip install 'radcluster[reproduce]'"
+            "the airports come with vega_datasets: pip install 'radcluster[airports]'"
         ) from None
     table = local_data.airports()
     latitude = table["latitude"].to_numpy(dtype=float)
