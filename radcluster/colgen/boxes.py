@@ -27,32 +27,39 @@ from itertools import product
 import numpy as np
 from numba import njit
 
+#: Axes along which the root boxes form a grid.
+GRID_DIMENSIONS = 3
 #: With at most this many undecided candidates branch on membership, not on location.
 UNDECIDED_WITHOUT_HEAD = 4
 UNDECIDED_WITH_HEAD = 8
-#: A box is not halved below this fraction of a root cell's side.
+#: A box is not halved below this fraction of the grid's spacing.
 SMALLEST_BOX = 2.0**-24
 
 
 def root_cells(centers, mass, prices, reach):
-    """Cubes that together hold the centre of every column worth having, with their candidates.
+    """Boxes that together hold the centre of every column worth having, with their candidates.
 
-    Returns the cubes' side, their lower corners, and the candidates of each in CSR form.
+    They form a grid along the first axes and extend over all points along the others. Returns
+    the boxes' sides, their lower corners, and the candidates of each in CSR form.
     """
     reach = np.minimum(np.sqrt(np.maximum(prices, 0.0) / mass) * (1 + 1e-9), reach)
     points = np.flatnonzero(reach > 0)
     dim = centers.shape[1]
+    grid = min(dim, GRID_DIMENSIONS)
     if not len(points):
-        return 1.0, np.empty((0, dim)), np.zeros(1, dtype=np.int64), points.astype(np.int32)
-    x, reach = centers[points], reach[points]
-    side = max(np.median(reach), reach.max() / 5)
-    home = np.floor(x / side).astype(np.int64)
-    steps = int(np.ceil(reach.max() / side))
+        none = np.empty(0, dtype=np.int32)
+        return np.ones(dim), np.empty((0, dim)), np.zeros(1, dtype=np.int64), none
+    lowest = centers.min(axis=0)
+    sides = centers.max(axis=0) - lowest
+    x, reach = centers[points, :grid], reach[points]
+    sides[:grid] = max(np.median(reach), reach.max() / 5)
+    home = np.floor(x / sides[:grid]).astype(np.int64)
+    steps = int(np.ceil(reach.max() / sides[0]))
     cells, owners = [], []
-    for offset in product(range(-steps, steps + 1), repeat=dim):
+    for offset in product(range(-steps, steps + 1), repeat=grid):
         cell = home + np.array(offset)
-        lower = cell * side
-        gap = np.maximum(0.0, np.maximum(lower - x, x - lower - side))
+        lower = cell * sides[:grid]
+        gap = np.maximum(0.0, np.maximum(lower - x, x - lower - sides[:grid]))
         near = np.square(gap).sum(axis=1) < np.square(reach)
         cells.append(cell[near])
         owners.append(points[near])
@@ -60,7 +67,9 @@ def root_cells(centers, mass, prices, reach):
     unique, which = np.unique(cells, axis=0, return_inverse=True)
     order = np.argsort(which.ravel(), kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(which.ravel()))])
-    return side, unique * side, start.astype(np.int64), owners[order].astype(np.int32)
+    corners = np.tile(lowest, (len(unique), 1))
+    corners[:, :grid] = unique * sides[:grid]
+    return sides, corners, start.astype(np.int64), owners[order].astype(np.int32)
 
 
 Stack = namedtuple("Stack", "lower upper inside n_inside open n_open head bound")
@@ -375,7 +384,7 @@ def _search_cell(stack, local, clash, sigma, reach, smallest, floor, tolerance, 
 
 @njit(cache=True)
 def price_cells(
-    centers, mass, prices, sigma, reach, start, neighbours, side, corners, cell_start,
+    centers, mass, prices, sigma, reach, start, neighbours, sides, corners, cell_start,
     cell_points, floor, tolerance, budget, found,
 ):  # fmt: skip
     """Search all cells: lower ``floor`` in place, write improving columns to ``found``.
@@ -402,6 +411,7 @@ def price_cells(
     )  # fmt: skip
     where = np.full(n, -1, np.int32)
     origin = np.empty(dim)
+    smallest = sides[0] * SMALLEST_BOX
     nodes = 0
     for c in range(len(corners)):
         cell = cell_points[cell_start[c] : cell_start[c + 1]]
@@ -411,9 +421,9 @@ def price_cells(
         if rough >= -tolerance:
             continue
         for k in range(dim):
-            origin[k] = corners[c, k] + 0.5 * side
-            stack.lower[0, k] = -0.5 * side
-            stack.upper[0, k] = 0.5 * side
+            origin[k] = corners[c, k] + 0.5 * sides[k]
+            stack.lower[0, k] = -0.5 * sides[k]
+            stack.upper[0, k] = 0.5 * sides[k]
         clash = _load_cell(local, cell, origin, centers, mass, prices, start, neighbours, where)
         stack.n_inside[0] = 0
         stack.n_open[0] = len(cell)
@@ -422,6 +432,15 @@ def price_cells(
         stack.head[0] = -1
         stack.bound[0] = rough
         nodes += _search_cell(
-            stack, local, clash, sigma, reach, side * SMALLEST_BOX, floor, tolerance, budget, found
+            stack,
+            local,
+            clash,
+            sigma,
+            reach,
+            sides[0] * SMALLEST_BOX,
+            floor,
+            tolerance,
+            budget,
+            found,
         )
     return nodes

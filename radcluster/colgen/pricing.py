@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from radcluster.colgen import boxes, greedy, members
 from radcluster.colgen.columns import Columns
 from radcluster.colgen.problem import Problem
 
-#: In more dimensions than this, branch on memberships instead of the centre's location.
+#: Along more axes than this, branch on memberships instead of the centre's location. An axis
+#: counts when it has more than this part of the variance.
 MAX_LOCATION_DIMENSION = 4
+FLAT = 0.01
 #: Nodes spent on one cell, or head, before its bound is taken as it stands.
 CELL_BUDGET = 200_000
 HEAD_BUDGET = 100_000
@@ -67,18 +70,20 @@ class Pricer:
             self.check()
         return Priced(_best_by_head(_columns(found), found), floor, nodes)
 
-    @property
+    @cached_property
     def _is_flat(self) -> bool:
-        return self.problem.centers.shape[1] <= MAX_LOCATION_DIMENSION
+        """Whether the points spread along few axes."""
+        spread = self.problem.centers.var(axis=0)
+        return np.sum(spread > FLAT * spread.sum()) <= MAX_LOCATION_DIMENSION
 
     def _by_location(self, prices, sigma, tolerance, floor, found):
         p = self.problem
-        side, corners, start, points = boxes.root_cells(p.centers, p.mass, prices, p.reach)
+        sides, corners, start, points = boxes.root_cells(p.centers, p.mass, prices, p.reach)
         for first in range(0, len(corners), CELLS_AT_ONCE):
             last = min(first + CELLS_AT_ONCE, len(corners))
             yield boxes.price_cells(
                 p.centers, p.mass, prices, sigma, p.reach, p.start, p.neighbours,
-                side, corners[first:last], start[first : last + 1], points,
+                sides, corners[first:last], start[first : last + 1], points,
                 floor, tolerance, CELL_BUDGET, found,
             )  # fmt: skip
 

@@ -124,6 +124,12 @@ def compatible_pairs(instance: Instance) -> np.ndarray:
     return pairs
 
 
+def principal_axes(points: np.ndarray) -> np.ndarray:
+    """The points turned so that their variance falls from axis to axis; distances stay."""
+    centred = points - points.mean(axis=0)
+    return centred @ np.linalg.svd(centred, full_matrices=False)[2].T
+
+
 def euclidean(sq_distances) -> tuple[np.ndarray, float, float]:
     """Points with these squared distances, up to a constant: points, constant, largest error."""
     n = len(sq_distances)
@@ -136,7 +142,10 @@ def euclidean(sq_distances) -> tuple[np.ndarray, float, float]:
     ones = np.abs(vectors.sum(axis=0)) > 0.5 * np.sqrt(n)
     lifted = np.where(ones, 0.0, np.maximum(values + shift, 0.0))
     keep = lifted > lifted.max() * 1e-13
-    points = vectors[:, keep] * np.sqrt(lifted[keep]) if keep.any() else np.zeros((n, 1))
+    # The largest eigenvalues first: principal axes.
+    points = (vectors[:, keep] * np.sqrt(lifted[keep]))[:, ::-1]
+    if not keep.any():
+        points = np.zeros((n, 1))
     wanted = sq_distances + 2 * shift * (1 - np.eye(n))
     error = np.abs(cdist(points, points, "sqeuclidean") - wanted).max()
     return points, 2 * shift, float(error)
@@ -160,6 +169,8 @@ class ProblemFactory:
             # An error in each d_ij costs a cluster of n points at most (n - 1) / 2 times it.
             self.offset = -(shift + error) * (n - instance.n_clusters) / 2
             limit += shift + error
+        elif self.points.shape[1] > 3:
+            self.points = principal_axes(self.points)
         self.reach = np.sqrt(limit) * (1 + 1e-9)
         i, j = compatible_pairs(instance).T
         ones = np.ones(2 * len(i), dtype=np.int32)
