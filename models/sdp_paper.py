@@ -13,8 +13,8 @@ bounds the cost of partitions with these cardinalities, and of no others.
 
 A point that may not join k has b_i^k = -1 and m_ij = -b_j, and adds nothing to the objective.
 
-Differences from the paper: the radius rows are divided by d_ij, and a cannot-link pair has 0 in
-place of 16 r^2 / d_ij.
+Differences from the paper: the radius rows are divided by d_ij, their right-hand sides are at most
+4, which the left sides cannot exceed, and 0 for a cannot-link pair.
 """
 
 from __future__ import annotations
@@ -115,11 +115,16 @@ def _add_radius(m, instance: Instance, data: merged.Merged, lifted):
         g, h = position[i], position[j]
         if frozenset((g, h)) in linked:
             return 0.0
-        return limits[k] / widest[g][h] if widest[g][h] else np.inf
+        # The left side is at most 4 by diag M = 1; a larger number would only scale badly.
+        return 4.0 if widest[g][h] <= limits[k] / 4 else limits[k] / widest[g][h]
 
-    bounds = {pair: largest(*pair) - 1.0 for pair in lifted}
+    bounds = {
+        (k, i, j): largest(k, i, j) - 1.0
+        for k, i, j in lifted
+        if np.isfinite(limits[k]) or frozenset((position[i], position[j])) in linked
+    }
     m.radius = pyo.Constraint(
-        [pair for pair, bound in bounds.items() if bound < np.inf],
+        list(bounds),
         rule=lambda m, *pair: lifted[pair] <= bounds[pair],
         doc="m + 1 + b_i + b_j <= 16 r^2 / d",
     )

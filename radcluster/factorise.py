@@ -90,12 +90,21 @@ def _start(block: SchurBlockData, rank: int) -> np.ndarray:
         # L = 0 is stationary, and so may be a row of zeros: a start has to avoid both.
         start = np.eye(n, rank)
         start[rank:] = np.random.default_rng(0).uniform(0.0, 1.0, (n - rank, rank))
-        return start / np.sqrt(n)
+        return start * _start_scale(block)
     eigenvalues, vectors = np.linalg.eigh(unpack(values))
     root = vectors[:, ::-1] * np.sqrt(np.maximum(eigenvalues[::-1], 1e-4))
     # Rotate the leading columns into lower-trapezoidal form.
     factor = np.linalg.qr(root[:, :rank].T)[1].T
     return factor * np.where(np.diag(factor) < 0, -1.0, 1.0)
+
+
+def _start_scale(block: SchurBlockData) -> float:
+    """Such that the start has the trace that the block declares, or 1."""
+    if block.trace is None:
+        return 1.0 / np.sqrt(block.order)
+    weights, limit = block.trace
+    labels = [*block.labels, None] if block.bordered else block.labels
+    return float(np.sqrt(limit / sum(weights[label] for label in labels)))
 
 
 def solve_factorised(
