@@ -12,10 +12,9 @@ from radcluster.conflicts import analyse
 from radcluster.datasets import two_moons
 from radcluster.instance import Instance, diameter_limit
 from radcluster.models import sdp
+from radcluster.models.sdp_cuts import KINDS
 from radcluster.solvers.conic_program import compile_model
 from radcluster.step1_sdp import solve_sdp
-
-CUTS = ("pair", "triangle", "clique")
 
 
 def run(console: Console) -> None:
@@ -123,17 +122,16 @@ def _add(table, what, report) -> None:
 
 
 def _cut_table(instance: Instance) -> Table:
-    table = Table(title="sdp:peng_wei with cuts, two moons, K=16, r=0.189, optimum 1.336693")
-    for column in ("labels", "rounds", "seconds", "rows", "safe bound"):
+    table = Table(title="Cuts on two moons, K=16, r=0.189, optimum 1.336693")
+    for column in ("form", "labels", "rounds", "seconds", "rows", "safe bound"):
         table.add_column(column, justify="right")
     anchored = analyse(instance).labelling
-    for name, labelling in (("none", None), ("anchored", anchored)):
-        for rounds in (0, 3, 6):
-            report = solve_sdp(
-                instance, labelling, form="peng_wei", cuts=CUTS, rounds=rounds
-            ).report
+    for form, labelling in (("perspective", anchored), ("peng_wei", anchored), ("peng_wei", None)):
+        for rounds in (0, 1, 2, 5):
+            report = solve_sdp(instance, labelling, form=form, cuts=KINDS, rounds=rounds).report
             table.add_row(
-                name,
+                report.model,
+                "none" if labelling is None else "anchored",
                 f"{rounds}",
                 f"{report.seconds:.1f}",
                 f"{report.n_constraints}",

@@ -10,7 +10,7 @@ from radcluster.certify import certified, infeasible
 from radcluster.colgen.solve import solve_colgen
 from radcluster.config import Settings
 from radcluster.conflicts import Analysis, analyse
-from radcluster.errors import InputError
+from radcluster.errors import InputError, SolverFailure
 from radcluster.heuristics import heuristic_partition
 from radcluster.instance import Instance
 from radcluster.models import milp
@@ -135,6 +135,7 @@ def _solve_heuristic(instance, settings, clock, progress) -> Result:
         analysis = _analyse(instance, settings, clock)
         if analysis.certificate:
             return infeasible(instance, settings.method, analysis.certificate)
+        raise SolverFailure("the heuristic found no partition, which proves nothing: try 'exact'")
     return certified(
         instance,
         settings.method,

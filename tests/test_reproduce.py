@@ -26,6 +26,9 @@ from radcluster.reproduce import (
     table1,
 )
 
+# One worker runs them all: they share the results of one long run.
+pytestmark = pytest.mark.xdist_group("reproduce")
+
 SEEDS = 5
 ROOT = Path(__file__).parent.parent
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from cases import brute_force, random_instance
+from cases import MOONS_OPTIMA, brute_force, moons, random_instance
 
-from radcluster import InputError, SolverUnavailable, solve
+from radcluster import InputError, SolverFailure, SolverUnavailable, solve
 from radcluster.conflicts import analyse
 from radcluster.models import milp
 from radcluster.solvers import registry
@@ -62,6 +62,17 @@ def test_native_options_reach_the_solver():
     model = milp.build(instance, analyse(instance).labelling)
     outcome = solve_model(model, "highs", Options(native={"mip_max_nodes": 0, "presolve": "off"}))
     assert outcome.status != "optimal"
+
+
+@pytest.mark.parametrize("name", [n for n in INSTALLED_MIP if n in ("gurobi", "cplex")])
+def test_a_licence_that_is_too_small_is_a_solver_failure(name):
+    """Where the licence is large enough, the solver answers instead."""
+    try:
+        result = solve(moons(17, 0.18), "milp", name, time_limit=5)
+    except SolverFailure as failure:
+        assert f"{name} failed on milp:linear" in str(failure)
+    else:
+        assert result.lower_bound <= MOONS_OPTIMA[17, 0.18]
 
 
 def test_unknown_solver_lists_the_installed():

@@ -437,7 +437,7 @@ def price_cells(
             clash,
             sigma,
             reach,
-            sides[0] * SMALLEST_BOX,
+            smallest,
             floor,
             tolerance,
             budget,

@@ -203,11 +203,11 @@ def _silence():
 
 
 def _cvxpy_options(solver, options, tolerance) -> dict:
-    wanted = {
-        "tolerance": tolerance,
-        "time_limit": options.time_limit,
-        "threads": options.threads,
-    }
+    threads = options.threads
+    if solver == "sdpa" and threads is None:
+        # With several threads its answers vary from run to run, and some of them fail.
+        threads = 1
+    wanted = {"tolerance": tolerance, "time_limit": options.time_limit, "threads": threads}
     chosen = {}
     for key, number in wanted.items():
         if number is None:

@@ -7,6 +7,7 @@ what the solver claims, and callers recompute objectives and compare bounds.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import math
 import time
@@ -64,7 +65,7 @@ def solve_model(
         with _quiet():
             adaptor = _solve_new if info.name in _NEW_STYLE else _solve_legacy
             status, has_solution, bound, message = adaptor(info.name, model, options, problem_class)
-    except ApplicationError as error:
+    except (ApplicationError, *_native_errors(info.name)) as error:
         raise SolverFailure(f"{info.name} failed on {title_of(model)}: {error}") from error
     objective = next(model.component_data_objects(pyo.Objective, active=True))
     return Outcome(
@@ -84,6 +85,21 @@ def solve_model(
 def title_of(model: pyo.ConcreteModel) -> str:
     """The model's name, without the quotes that Pyomo puts around a colon."""
     return model.name.strip("'")
+
+
+#: Where the solvers whose Python packages raise errors of their own keep them.
+_NATIVE_ERRORS = {
+    "gurobi": ("gurobipy", "GurobiError"),
+    "cplex": ("cplex.exceptions", "CplexError"),
+    "xpress": ("xpress", "SolverError"),
+}
+
+
+def _native_errors(name: str) -> tuple[type[Exception], ...]:
+    if name not in _NATIVE_ERRORS:
+        return ()
+    module, error = _NATIVE_ERRORS[name]
+    return (getattr(importlib.import_module(module), error),)
 
 
 _NEW_STYLE = {"highs": "highs", "scip": "scip_direct", "gurobi": "gurobi_direct"}
