@@ -63,7 +63,7 @@ class Pricer:
         """
         floor = np.full(self.problem.n_groups, -tolerance)
         found = self._buffers()
-        search = self._by_location if self._is_flat else self._by_membership
+        search = self._by_location if self.is_flat else self._by_membership
         nodes = 0
         for used in search(np.ascontiguousarray(prices), sigma, tolerance, floor, found):
             nodes += used
@@ -71,8 +71,8 @@ class Pricer:
         return Priced(_best_by_head(_columns(found), found), floor, nodes)
 
     @cached_property
-    def _is_flat(self) -> bool:
-        """Whether the points spread along few axes."""
+    def is_flat(self) -> bool:
+        """Whether the points spread along few axes, so that exact pricing is cheap."""
         spread = self.problem.centers.var(axis=0)
         return np.sum(spread > FLAT * spread.sum()) <= MAX_LOCATION_DIMENSION
 

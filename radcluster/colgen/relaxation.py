@@ -144,6 +144,11 @@ class Relaxation:
         for mixture in smoothing.mixtures(prices):
             at, sigma = view.prices(mixture[:-1]), float(mixture[-1])
             quick, reduced = pricer.quick(at, sigma, tolerance)
+            if not pricer.is_flat:
+                # Exact pricing is expensive here: only once nothing else is left to do.
+                added = self._add(view.columns(quick), prices, tolerance)
+                if added:
+                    return added
             coarse = max(tolerance, _kth_largest(-reduced, self.root.n_clusters))
             priced = pricer.exact(at, sigma, coarse)
             bound = lagrangian_bound(at, sigma, priced.floor, self.root.n_clusters)
