@@ -26,6 +26,7 @@ from radcluster.solvers.options import Options
 
 METHODS = ("exact", "milp", "minlp", "pipeline", "colgen", "heuristic")
 STEPS = ("step1", "step2", "step4")
+CUTS = ("pair", "triangle", "clique")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Settings:
     formulation : callable or "module:function", optional
         Builds the model of ``milp`` and ``minlp`` in place of :func:`radcluster.models.milp.build`:
         ``f(instance, labelling) -> ConcreteModel`` with variables ``pi[i, k]``.
+    cuts : sequence of {"pair", "triangle", "clique"}
+        Cuts that tighten the SDP of Step 1, separated in rounds.
     step1, step2, step4 : str or callable
         Steps of the pipeline; see :mod:`radcluster.pipeline`.
     repeat : bool
@@ -72,6 +75,7 @@ class Settings:
     anchored: bool = True
     constraints: str | None = None
     formulation: str | Callable | None = None
+    cuts: Sequence[str] = ()
     step1: str | Callable = "sdp:perspective"
     step2: str | Callable = "rounding"
     step4: str | Callable = "rounding"
@@ -90,11 +94,13 @@ class Settings:
         for key in ("verbose", "anchored", "repeat"):
             if not isinstance(getattr(self, key), bool):
                 raise InputError(f"{key} must be true or false, got {getattr(self, key)!r}")
+        for family in self.cuts:
+            _check_choice("cut", family, CUTS)
         if isinstance(self.solver, Mapping):
             for step in self.solver:
                 _check_choice("solver step", step, STEPS)
 
-    def options(self, solver: str, time_limit: float | None) -> Options:
+    def options(self, solver: str | None, time_limit: float | None) -> Options:
         """Options for one call of one solver."""
         return Options(
             time_limit=time_limit,

@@ -61,7 +61,7 @@ def solve(
     **settings
         The keys of :class:`radcluster.config.Settings`: ``time_limit``, ``rel_gap``, ``threads``,
         ``seed``, ``verbose``, ``native``, ``anchored``, ``constraints``, ``formulation``,
-        ``step1``, ``step2``, ``step4``, ``repeat``.
+        ``cuts``, ``step1``, ``step2``, ``step4``, ``repeat``.
 
     Returns
     -------

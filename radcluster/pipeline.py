@@ -34,6 +34,7 @@ from radcluster.steps import (
     Clock,
     choose_solver,
     load_callable,
+    named_solver,
     partition_of,
     solve_step,
 )
@@ -81,7 +82,10 @@ class Pipeline:
         if isinstance(step1, str) and step1 in STEP1 and step1 != "kcenter":
             classes = {"step1": "SDP" if step1.startswith("sdp") else "MILP"} | classes
         chosen = {
-            step: choose_solver(self.settings, problem_class, f"{step} of the pipeline", step)
+            # Which conic solver is the better default depends on the size of the blocks.
+            step: (named_solver if problem_class == "SDP" else choose_solver)(
+                self.settings, problem_class, f"{step} of the pipeline", step
+            )
             for step, problem_class in classes.items()
         }
         _refuse_unused(self.settings.solver, chosen, classes)
@@ -123,6 +127,7 @@ class Pipeline:
                 form=name.removeprefix("sdp:"),
                 solver=solver,
                 options=self.settings.options(solver, self.clock.left),
+                cuts=self.settings.cuts,
             )
             return replace(memberships, report=_rescaled(memberships.report, self.scale))
         return self._custom_step1(load_callable(name, "step1"))

@@ -183,7 +183,8 @@ def _infeasible(instance, form, solver, program, solution, report) -> Membership
             "admissible pairs (proven by a dual ray). form='perspective' leaves them free."
         )
     scores = np.zeros((instance.n_points, instance.n_clusters))
-    return Memberships(scores=scores, report=report, certificate={"kind": "sdp", "form": form})
+    certificate = {"kind": "search", "model": f"sdp:{form}", "solver": solver}
+    return Memberships(scores=scores, report=report, certificate=certificate)
 
 
 def _perspective_scores(model, data, labelling, instance) -> np.ndarray:

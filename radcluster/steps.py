@@ -44,15 +44,26 @@ class Clock:
 
 
 def choose_solver(settings: Settings, problem_class: str, formulation: str, step=None) -> str:
-    """The solver for one program: by step, or the first named one that takes its class."""
+    """The solver for one program: the one named for it, or the default of its class."""
+    name = named_solver(settings, problem_class, formulation, step)
+    return name or registry.default(problem_class).name
+
+
+def named_solver(settings: Settings, problem_class: str, formulation: str, step=None) -> str | None:
+    """The solver the user named for a program, checked to be here and to fit; None if none is.
+
+    By step, or the first of the names that takes the program's class. Where there is only one
+    program (no ``step``), a name that does not fit is refused.
+    """
     wanted = settings.solver
     if isinstance(wanted, dict):
-        return registry.require(wanted.get(step), problem_class, formulation).name
-    names = [wanted] if isinstance(wanted, str) else list(wanted or [])
-    fitting = [name for name in names if problem_class in registry.get(name).classes]
-    if not fitting and names and step is None:
-        return registry.require(names[0], problem_class, formulation).name
-    return registry.require(fitting[0] if fitting else None, problem_class, formulation).name
+        fitting = [wanted[step]] if step in wanted else []
+    else:
+        names = [wanted] if isinstance(wanted, str) else list(wanted or [])
+        fitting = [name for name in names if problem_class in registry.get(name).classes]
+        if step is None and not fitting:
+            fitting = names
+    return registry.require(fitting[0], problem_class, formulation).name if fitting else None
 
 
 def load_callable(reference: str | Callable, what: str) -> Callable:

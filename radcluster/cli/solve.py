@@ -29,6 +29,7 @@ from radcluster.errors import InputError
 @click.option("--seed", type=int, help="Seed of each solver and of random starts.")
 @click.option("--constraints", help="Radius constraint: clique, conflict or quadratic.")
 @click.option("--formulation", metavar="MODULE:FUNCTION", help="Your own builder for milp, minlp.")
+@click.option("--cuts", help="Cuts for the SDP of Step 1: pair,triangle,clique.")
 @click.option("--step1", help="sdp:perspective, sdp:paper, sdp:peng_wei, kcenter, kcenter:exact.")
 @click.option("--step2", metavar="MODULE:FUNCTION", help="Your own builder for Step 2.")
 @click.option("--step4", metavar="MODULE:FUNCTION", help="Your own builder for Step 4.")
@@ -119,6 +120,8 @@ def _settings(config: str | None, options: dict) -> Settings:
     given = {key: value for key, value in options.items() if value not in (None, ())}
     if "solver" in given:
         given["solver"] = _parse_solvers(given["solver"])
+    if "cuts" in given:
+        given["cuts"] = given["cuts"].split(",")
     if "native" in given:
         given["native"] = _parse_native(given["native"])
     return Settings.from_mapping(chosen | given)
