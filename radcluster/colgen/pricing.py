@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from radcluster.colgen import boxes, greedy, members
+from radcluster.colgen.box_nodes import Found
 from radcluster.colgen.columns import Columns
 from radcluster.colgen.problem import Problem
 
@@ -95,9 +96,9 @@ class Pricer:
                 head, floor, HEAD_BUDGET, found,
             )  # fmt: skip
 
-    def _buffers(self) -> boxes.Found:
+    def _buffers(self) -> Found:
         n = COLUMNS_PER_GROUP * self.problem.n_groups + 100
-        return boxes.Found(
+        return Found(
             head=np.empty(n, np.int32),
             cost=np.empty(n),
             end=np.empty(n, np.int64),
@@ -106,13 +107,13 @@ class Pricer:
         )
 
 
-def _columns(found: boxes.Found) -> Columns:
+def _columns(found: Found) -> Columns:
     count = int(found.count[0])
     start = np.concatenate([[0], found.end[:count]])
     return Columns(start, found.members[: start[-1]].copy())
 
 
-def _best_by_head(columns: Columns, found: boxes.Found) -> Columns:
+def _best_by_head(columns: Columns, found: Found) -> Columns:
     """The last column written for each head: later ones are better."""
     heads = found.head[: len(columns)][::-1]
     _, last = np.unique(heads, return_index=True)
