@@ -235,7 +235,9 @@ class ProblemFactory:
 
     def _geometry(self, labels, n) -> dict:
         if n == len(labels):
-            return {"centers": np.ascontiguousarray(self.points), "offset": self.offset}
+            # A copy, because the instance's own array is read-only: the kernels would have to be
+            # compiled once more for that.
+            return {"centers": np.array(self.points, order="C"), "offset": self.offset}
         centers = np.zeros((n, self.points.shape[1]))
         np.add.at(centers, labels, self.points)
         centers /= np.bincount(labels)[:, None]
