@@ -73,9 +73,9 @@ def test_distances_alone_euclidean_or_not():
 def test_agrees_with_the_anchored_milp_with_links():
     rng = np.random.default_rng(2)
     for _ in range(6):
-        points = rng.random((24, 2))
-        pairs = [tuple(rng.choice(24, 2, replace=False).tolist()) for _ in range(3)]
-        instance = Instance(points, 7, 0.28, cannot_link=pairs[:2], must_link=pairs[2:])
+        points = rng.random((18, 2))
+        pairs = [tuple(rng.choice(18, 2, replace=False).tolist()) for _ in range(3)]
+        instance = Instance(points, 6, 0.3, cannot_link=pairs[:2], must_link=pairs[2:])
         analysis = analyse(instance)
         optimum = math.inf
         if analysis.certificate is None:
@@ -119,6 +119,16 @@ def test_ruspini_within_a_diameter(n_clusters, two_r, optimum):
 def test_plain_k_means_on_iris(n_clusters, radius, optimum):
     """Four dimensions, 25 points a cluster."""
     assert_proven(Instance(load_iris().data, n_clusters, radius), optimum)
+
+
+def test_many_dimensions():
+    """Points near a plane in seven dimensions are priced by location, others by membership."""
+    rng = np.random.default_rng(6)
+    flat = rng.random((8, 2)) @ rng.random((2, 7)) + 0.01 * rng.random((8, 7))
+    for points in (flat, rng.random((8, 7))):
+        for radius in (0.5, np.inf):
+            instance = Instance(points, 3, radius)
+            assert_proven(instance, brute_force(instance))
 
 
 def test_a_fractional_relaxation_is_branched_on():
