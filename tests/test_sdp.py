@@ -276,7 +276,11 @@ def test_an_infeasible_instance_is_certified():
     points = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
     instance = Instance(points, 2, 0.6)
     memberships = solve_sdp(instance)
-    assert memberships.certificate == {"kind": "sdp", "form": "perspective"}
+    assert memberships.certificate == {
+        "kind": "search",
+        "model": "sdp:perspective",
+        "solver": "clarabel",
+    }
 
 
 def test_a_claim_without_a_proof_is_a_failure(monkeypatch):
