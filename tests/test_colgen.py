@@ -10,7 +10,8 @@ from cases import MOONS_OPTIMA, brute_force, moons, random_instance
 from sklearn.datasets import load_iris
 
 from radcluster import InputError, Instance
-from radcluster.colgen.branching import Node
+from radcluster.colgen.branching import Node, trimmed
+from radcluster.colgen.columns import Columns
 from radcluster.colgen.problem import ProblemFactory
 from radcluster.colgen.search import Search
 from radcluster.colgen.solve import solve_colgen
@@ -251,3 +252,14 @@ def test_nodes_of_the_tree_bound_their_own_instances():
     assert len(bounds) > 20
     # Relaxations this small are integral, so the bounds are tight as well as valid.
     assert bounds == pytest.approx(best, rel=1e-6, abs=1e-9)
+
+
+def test_a_cover_is_trimmed_to_exactly_once_and_groups_leave_whole():
+    columns = Columns.of([[0, 1, 2], [0, 1], [2, 3]])
+    values = np.array([1.0, 0.5, 1.0])
+    cover = trimmed(columns, values, np.array([0, 0, 1, 2]))
+    covered = np.zeros(4)
+    for members, value in cover.items():
+        assert (0 in members) == (1 in members)
+        covered[list(members)] += value
+    assert covered == pytest.approx(1.0)

@@ -37,27 +37,29 @@ class Node:
         )
 
 
-def trimmed(columns: Columns, values: np.ndarray, n_groups: int) -> dict[tuple[int, ...], float]:
-    """An exact cover that costs no more: sets with their values."""
-    used = np.flatnonzero(values > INTEGRAL)
+def trimmed(
+    columns: Columns, values: np.ndarray, group_of: np.ndarray
+) -> dict[tuple[int, ...], float]:
+    """An exact cover that costs no more: sets with their values.
+
+    What a node has joined, the atoms of one group in ``group_of``, leaves a column together.
+    """
     cover: dict[tuple[int, ...], float] = {}
-    for t in used:
+    total = np.zeros(len(group_of))
+    for t in np.flatnonzero(values > INTEGRAL):
         key = tuple(np.sort(columns[t]).tolist())
         cover[key] = cover.get(key, 0.0) + float(values[t])
-    holders: list[list[tuple[int, ...]]] = [[] for _ in range(n_groups)]
-    total = np.zeros(n_groups)
-    for key, value in cover.items():
-        for a in key:
-            total[a] += value
+        total[columns[t]] += values[t]
     for a in np.flatnonzero(total > 1 + INTEGRAL):
-        holders[a] = [key for key in cover if a in key]
+        if group_of[a] in group_of[:a]:
+            continue
         excess = total[a] - 1
-        for key in holders[a]:
+        for key in [key for key in cover if a in key]:
             moved = min(excess, cover[key])
             if moved <= INTEGRAL:
                 break
             cover[key] -= moved
-            rest = tuple(b for b in key if b != a)
+            rest = tuple(b for b in key if group_of[b] != group_of[a])
             if rest:
                 cover[rest] = cover.get(rest, 0.0) + moved
             if cover[key] <= INTEGRAL:

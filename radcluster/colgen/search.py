@@ -112,7 +112,7 @@ class Search:
             if self.nodes == 0:
                 self._choose(relaxed.solution)
             if relaxed.bound < self._cutoff:
-                pair = self._branch_or_take(self.relaxation.vertex().values)
+                pair = self._branch_or_take(problem)
         if pair is None or relaxed.bound >= self._cutoff:
             self.closed_bound = min(self.closed_bound, relaxed.bound)
             return
@@ -121,10 +121,13 @@ class Search:
         for child in node.children(points, relaxed.bound, 2 * self.nodes + 1):
             heapq.heappush(self.open, child)
 
-    def _branch_or_take(self, values: np.ndarray) -> tuple[int, int] | None:
+    def _branch_or_take(self, problem: Problem) -> tuple[int, int] | None:
         """A pair to branch on; when the relaxation is integral, take it as a partition."""
+        values = self.relaxation.vertex().values
         columns = self.pool.columns
-        cover = trimmed(columns, values, self.root.n_groups)
+        group_of = np.empty(self.root.n_groups, dtype=int)
+        group_of[self.root.labels] = problem.labels
+        cover = trimmed(columns, values, group_of)
         pair = fractional_pair(cover, self.root.n_groups)
         if pair is not None:
             self._offer(primal.rounded(self.root, columns, values))
