@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import click
 
-from radcluster.cli.files import check_writable, read_pairs, read_points, write_labels
+from radcluster.cli.files import write_labels
+from radcluster.cli.options import read_problem, shared
 from radcluster.cli.output import exit_code, only_json, progress_line
 
 
 @click.command()
-@click.argument("points", type=click.Path())
 @click.option("-k", "--n-clusters", type=int, required=True, help="Number of clusters.")
 @click.option("--solver", metavar="NAME", help="MILP solver for what cliques leave open.")
-@click.option("--time-limit", type=float, metavar="S", help="Seconds; then the bounds reached.")
-@click.option("--cannot-link", type=click.Path(), metavar="PAIRS.csv", help="Pairs kept apart.")
-@click.option("--must-link", type=click.Path(), metavar="PAIRS.csv", help="Pairs kept together.")
-@click.option("--out", type=click.Path(), metavar="LABELS.csv", help="Write one label a line.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@shared
 def command(points, n_clusters, solver, time_limit, cannot_link, must_link, out, as_json):
     """Smallest radius at which POINTS (CSV or .npy) fall into K clusters, with proof."""
     from radcluster.instance import Instance
     from radcluster.smallest import smallest_radius
 
-    links = {
-        "cannot_link": read_pairs(cannot_link) if cannot_link else (),
-        "must_link": read_pairs(must_link) if must_link else (),
-    }
-    instance = Instance(read_points(points), n_clusters, **links)
-    if out:
-        check_writable(out)
+    data, links = read_problem(points, cannot_link, must_link, out)
+    instance = Instance(data, n_clusters, **links)
     with only_json(), progress_line(f"min-radius: {instance.n_points} points, K={n_clusters}"):
         found = smallest_radius(instance, solver=solver, time_limit=time_limit)
     click.echo(found.to_json() if as_json else _in_words(found, instance))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 from rich.console import Console
 
-from radcluster.cli.files import check_writable, read_pairs, read_points, write_labels
+from radcluster.cli.files import write_labels
+from radcluster.cli.options import read_problem, shared
 from radcluster.cli.output import exit_code, only_json, print_result, progress_line
 from radcluster.config import METHODS, Settings, read_toml
 from radcluster.errors import InputError
 
 
 @click.command()
-@click.argument("points", type=click.Path())
 @click.option("-k", "--n-clusters", type=int, help="Number of clusters; default: the fewest.")
 @click.option("-r", "--radius", default="inf", help="Radius, or one per cluster: 0.1,0.2,0.2.")
 @click.option("--method", help=f"{', '.join(METHODS)}. [default: exact]")
@@ -23,7 +25,6 @@ from radcluster.errors import InputError
     help="Solver by name; repeat it for several steps, or say which: step1=scs.",
 )
 @click.option("--config", type=click.Path(), help="TOML file with the same keys as these options.")
-@click.option("--time-limit", type=float, metavar="S", help="Seconds for the whole run.")
 @click.option("--rel-gap", type=float, help="Gap at which a partition counts as optimal.")
 @click.option("--threads", type=int, help="Threads of each solver.")
 @click.option("--seed", type=int, help="Seed of each solver and of random starts.")
@@ -37,20 +38,13 @@ from radcluster.errors import InputError
 @click.option("--anchored/--verbatim-labels", default=None, help="Break the symmetry of labels.")
 @click.option("--native", multiple=True, metavar="SOLVER.KEY=VALUE", help="A solver's own option.")
 @click.option("--verbose", is_flag=True, default=None, help="Show the solvers' logs.")
-@click.option("--cannot-link", type=click.Path(), metavar="PAIRS.csv", help="Pairs kept apart.")
-@click.option("--must-link", type=click.Path(), metavar="PAIRS.csv", help="Pairs kept together.")
-@click.option("--out", type=click.Path(), metavar="LABELS.csv", help="Write one label a line.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@shared
 def command(points, n_clusters, radius, config, cannot_link, must_link, out, as_json, **options):
     """Cluster POINTS (CSV or .npy, one row a point) so that no cluster is wider than 2r."""
+    # So that MODULE:FUNCTION finds a file in the folder where the command is called.
+    sys.path.insert(0, "")
     settings = _settings(config, options)
-    data = read_points(points)
-    links = {
-        "cannot_link": read_pairs(cannot_link) if cannot_link else (),
-        "must_link": read_pairs(must_link) if must_link else (),
-    }
-    if out:
-        check_writable(out)
+    data, links = read_problem(points, cannot_link, must_link, out)
     radius = _parse_radius(radius)
     if as_json:
         with only_json():
