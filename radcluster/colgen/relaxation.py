@@ -100,15 +100,16 @@ class Relaxation:
     seconds_left : callable
         Called often; raises to stop. Nothing is lost: bounds are reported as they come.
     report : callable
-        Called with the lower bound of the node and the master's solution after each iteration.
+        Called with the lower bound of the node and the master's solution after each iteration;
+        returns whether the bound suffices to close the node.
     """
 
     def __init__(self, root: Problem, master, pool: ColumnPool, seconds_left, report):
         self.root, self.master, self.pool = root, master, pool
         self.seconds_left, self.report = seconds_left, report
 
-    def solve(self, node: Node, problem: Problem, cutoff: float, closed: float) -> Relaxed:
-        """Solve a node's relaxation until its bound passes ``cutoff`` or is within ``closed``."""
+    def solve(self, node: Node, problem: Problem, closed: float) -> Relaxed:
+        """Solve a node's relaxation until its bound suffices, or is within ``closed`` of it."""
         view = View.of(problem, self.root)
         pricer = Pricer(problem, self.seconds_left)
         # The root starts from little, and needs steady prices; the nodes below it start from a
@@ -120,8 +121,7 @@ class Relaxation:
             solution = self._solve_master(interior)
             fresh = self._price(view, pricer, smoothing, solution.prices)
             bound = smoothing.bound
-            self.report(bound, solution)
-            if bound >= cutoff:
+            if self.report(bound, solution):
                 return Relaxed(bound, None)
             if solution.objective - bound <= closed or not (fresh or interior):
                 return Relaxed(bound, solution)

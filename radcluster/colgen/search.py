@@ -105,7 +105,7 @@ class Search:
         if problem is None:
             return
         closed = CLOSED_PART * self.rel_gap * abs(self.upper_bound)
-        relaxed = self.relaxation.solve(node, problem, self._cutoff, closed)
+        relaxed = self.relaxation.solve(node, problem, closed)
         self.node_bound = relaxed.bound
         pair = None
         if relaxed.solution is not None:
@@ -166,7 +166,8 @@ class Search:
             raise TimeUp
         return math.inf if self.clock.left is None else self.clock.left
 
-    def _report(self, bound: float, solution: MasterSolution) -> None:
+    def _report(self, bound: float, solution: MasterSolution) -> bool:
+        """Take note of an iteration; whether its bound closes the node."""
         self.node_bound = max(self.node_bound, bound)
         self.iterations += 1
         if self.clock.seconds > self.next_rounding:
@@ -178,6 +179,7 @@ class Search:
             self._choose(solution)
             self.next_choice = CHOICE_PAUSE * self.clock.seconds
         self._show()
+        return bound >= self._cutoff
 
     def _show(self) -> None:
         if self.progress is not None:
