@@ -47,6 +47,10 @@ def progress_line(text: str):
     if not console.is_terminal:
         yield None
         return
+    from radcluster.colgen import kernels
+
+    if not kernels.compiled():
+        text += " (the first column generation on a machine compiles for some 20 s)"
     with console.status(text) as status:
         yield _follow(status, text)
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from radcluster.certify import certified, infeasible
 from radcluster.colgen.master import HighsMaster
 from radcluster.colgen.problem import Problem, ProblemFactory
 from radcluster.colgen.progress import Progress
 from radcluster.colgen.pyomo_master import PyomoMaster
 from radcluster.colgen.search import Search, TimeUp
 from radcluster.conflicts import analyse
-from radcluster.errors import SolverFailure
 from radcluster.fewest import fewest_clusters
 from radcluster.heuristics import best_start, improve, to_exactly_k
 from radcluster.instance import Instance
-from radcluster.result import Result, StepReport, relative_gap
+from radcluster.result import Result, StepReport
 from radcluster.solvers import registry
 from radcluster.steps import Clock
-from radcluster.verify import cluster_centers, objective_of, sq_diameters, violations
+from radcluster.verify import objective_of
+
+METHOD = "colgen"
 
 
 def solve_colgen(
@@ -63,14 +65,23 @@ def solve_colgen(
     factory = ProblemFactory(instance)
     root = factory.build()
     if root is None or root.n_groups < instance.n_clusters:
-        return _result(instance, clock, "infeasible", certificate=analyse(instance).certificate)
+        return infeasible(instance, METHOD, analyse(instance).certificate)
     groups = best_start(root, np.random.default_rng(seed))
     if groups is None:
         fewest = fewest_clusters(instance, time_limit=clock.left)
         if fewest.lower_bound > instance.n_clusters:
-            return _result(instance, clock, "infeasible", certificate=fewest.certificate)
+            return infeasible(instance, METHOD, fewest.certificate)
         if fewest.n_clusters > instance.n_clusters:
-            return _result(instance, clock, "time_limit")
+            return certified(
+                instance,
+                METHOD,
+                labels=None,
+                lower_bound=0.0,
+                rel_gap=rel_gap,
+                stopped="time_limit",
+                solver=name,
+                steps=(),
+            )
         groups = _grouped(root, fewest.labels)
     search = Search(
         factory, root, groups, rel_gap=rel_gap, clock=clock, progress=progress, master=master
@@ -95,14 +106,6 @@ def _grouped(root: Problem, labels: np.ndarray) -> np.ndarray:
 
 def _finished(instance: Instance, search: Search, stopped: str) -> Result:
     labels = search.groups[search.root.labels]
-    if wrong := violations(instance, labels):
-        raise SolverFailure(f"the partition found is invalid: {wrong[0]}")
-    objective = objective_of(instance, labels)
-    bound = min(max(search.lower_bound, 0.0), objective)
-    if relative_gap(objective, bound) <= search.rel_gap:
-        stopped = "optimal"
-    elif stopped == "optimal":
-        stopped = "feasible"
     report = StepReport(
         step="colgen",
         model="set_partition",
@@ -111,35 +114,19 @@ def _finished(instance: Instance, search: Search, stopped: str) -> Result:
         n_variables=len(search.pool),
         n_constraints=search.root.n_groups + 1,
         seconds=search.clock.seconds,
-        objective=objective,
-        bound=bound,
+        objective=objective_of(instance, labels),
+        bound=search.lower_bound,
         status=stopped,
         note=f"{search.iterations} iterations, {search.nodes} nodes",
     )
-    return _result(
+    result = certified(
         instance,
-        search.clock,
-        stopped,
+        METHOD,
         labels=labels,
-        objective=objective,
-        lower_bound=bound,
-        max_radius=float(np.sqrt(sq_diameters(instance, labels).max()) / 2),
+        lower_bound=search.lower_bound,
+        rel_gap=search.rel_gap,
+        stopped=stopped,
         solver=search.master.name,
         steps=(report,),
     )
-
-
-def _result(instance: Instance, clock: Clock, status: str, **fields) -> Result:
-    labels, points = fields.get("labels"), instance.points
-    if labels is not None and points is not None:
-        fields["centers"] = cluster_centers(points, labels, instance.n_clusters)
-    if status == "infeasible":
-        fields["lower_bound"] = math.inf
-    return Result(
-        status=status,
-        n_clusters=instance.n_clusters,
-        radius=instance.radius,
-        method="colgen",
-        seconds=clock.seconds,
-        **fields,
-    )
+    return replace(result, seconds=search.clock.seconds)
