@@ -58,8 +58,6 @@ def certified(
     if wrong := violations(instance, labels):
         raise SolverFailure(f"the partition found is invalid: {wrong[0]}")
     objective = objective_of(instance, labels)
-    if objective - lower_bound <= _rounding_error(instance):
-        lower_bound = objective
     if relative_gap(objective, lower_bound) <= rel_gap:
         stopped = "optimal"
     elif stopped == "optimal":
@@ -69,15 +67,8 @@ def certified(
         status=stopped,
         labels=labels,
         objective=objective,
-        lower_bound=lower_bound,
+        lower_bound=min(lower_bound, objective),
         max_radius=float(np.sqrt(sq_diameters(instance, labels).max()) / 2),
         centers=None if points is None else cluster_centers(points, labels, instance.n_clusters),
         **common,
     )
-
-
-def _rounding_error(instance: Instance) -> float:
-    """What floating point alone may add to an objective: matters only when it is about zero."""
-    if instance.points is None:
-        return 1e-15 * float(instance.sq_distances.max())
-    return 1e-15 * float(np.square(instance.points - instance.points.mean(axis=0)).sum())

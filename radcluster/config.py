@@ -15,6 +15,8 @@ step4 = "scip"
 from __future__ import annotations
 
 import difflib
+import math
+import numbers
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -22,11 +24,13 @@ from pathlib import Path
 from typing import Any
 
 from radcluster.errors import InputError
+from radcluster.solvers import registry
 from radcluster.solvers.options import Options
 
 METHODS = ("exact", "milp", "minlp", "pipeline", "colgen", "heuristic")
 STEPS = ("step1", "step2", "step4")
 CUTS = ("pair", "triangle", "clique")
+CONSTRAINTS = ("quadratic", "conflict", "clique")
 
 
 @dataclass(frozen=True)
@@ -83,22 +87,52 @@ class Settings:
 
     def __post_init__(self):
         _check_choice("method", self.method, METHODS)
-        if self.time_limit is not None and not _number(self.time_limit) > 0:
+        if self.time_limit is not None and not 0 < _number(self.time_limit) < math.inf:
             raise InputError(f"time_limit must be a positive number, got {self.time_limit!r}")
-        if not _number(self.rel_gap) >= 0:
-            raise InputError(f"rel_gap must be a number >= 0, got {self.rel_gap!r}")
+        if not 0 <= _number(self.rel_gap) < 1:
+            raise InputError(f"rel_gap must be a number from 0 to 1, got {self.rel_gap!r}")
         for key in ("threads", "seed"):
             value = getattr(self, key)
-            if value is not None and (not isinstance(value, int) or value < 0):
+            if value is not None and not (_is_whole(value) and 0 <= value < 2**31):
                 raise InputError(f"{key} must be a whole number >= 0, got {value!r}")
         for key in ("verbose", "anchored", "repeat"):
             if not isinstance(getattr(self, key), bool):
                 raise InputError(f"{key} must be true or false, got {getattr(self, key)!r}")
+        if self.constraints is not None:
+            _check_choice("constraints", self.constraints, CONSTRAINTS)
+        if isinstance(self.cuts, str) or not isinstance(self.cuts, Sequence):
+            raise InputError(f"cuts must be a list of {', '.join(CUTS)}, got {self.cuts!r}")
         for family in self.cuts:
             _check_choice("cut", family, CUTS)
-        if isinstance(self.solver, Mapping):
-            for step in self.solver:
+        self._check_solver()
+        self._check_native()
+
+    def _check_solver(self):
+        names = self.solver
+        if names is None:
+            return
+        if isinstance(names, Mapping):
+            for step in names:
                 _check_choice("solver step", step, STEPS)
+            if self.method != "pipeline":
+                raise InputError("solvers by step are for method 'pipeline'")
+            names = list(names.values())
+        elif isinstance(names, str):
+            names = [names]
+        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+            raise InputError(f"solver must be a name or a list of names, got {self.solver!r}")
+        for name in names:
+            registry.get(name)
+        if len(names) > 1 and self.method != "pipeline":
+            raise InputError(f"method {self.method!r} takes one solver, got {', '.join(names)}")
+
+    def _check_native(self):
+        if not isinstance(self.native, Mapping):
+            raise InputError(f"native must hold a table of options per solver, got {self.native!r}")
+        for name, options in self.native.items():
+            registry.get(name)
+            if not isinstance(options, Mapping):
+                raise InputError(f"native.{name} must be a table of options, got {options!r}")
 
     def options(self, solver: str | None, time_limit: float | None) -> Options:
         """Options for one call of one solver."""
@@ -116,6 +150,8 @@ class Settings:
     def from_mapping(cls, values: Mapping[str, Any]) -> Settings:
         """Settings from keys as a TOML file or the command line gives them."""
         for key in values:
+            if key in ("n_clusters", "radius", "cannot_link", "must_link"):
+                raise InputError(f"{key} belongs to the instance, not to the settings")
             _check_choice("setting", key, [f.name for f in fields(cls)])
         return cls(**values)
 
@@ -132,12 +168,18 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def _number(value) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else -1.0
+    """The value as a float; nan when it is no number."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return float(value) if is_number else math.nan
+
+
+def _is_whole(value) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _check_choice(what, value, choices):
     if value in choices:
         return
-    near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.6)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise InputError(f"unknown {what} {value!r}. {hint}Valid: {', '.join(choices)}.")

@@ -20,8 +20,8 @@ from radcluster.refute import improved
 from radcluster.result import Result
 from radcluster.steps import (
     Clock,
+    build_own,
     choose_solver,
-    load_callable,
     normalised,
     partition_of,
     safe_bound,
@@ -82,6 +82,8 @@ def solve(
 
 def run(instance: Instance, settings: Settings, progress: Callable | None = None) -> Result:
     """:func:`solve` with ready-made settings."""
+    if not isinstance(instance, Instance):
+        raise InputError(f"solve needs an Instance(points, n_clusters, ...), got {instance!r:.60}")
     clock = Clock(settings.time_limit)
     result = _ROUTES[settings.method](instance, settings, clock, progress)
     # What a formulation of one's own forbids, other numbers for K and r may not cure.
@@ -164,9 +166,7 @@ def _solve_milp(instance, settings, clock, progress) -> Result:
             unit_instance, analysis.labelling, form=form, constraints=settings.constraints
         )
     else:
-        model = load_callable(settings.formulation, "formulation")(
-            unit_instance, analysis.labelling
-        )
+        model = build_own(settings.formulation, "formulation", unit_instance, analysis.labelling)
     report, outcome = solve_step(
         settings.method, model, settings, solver, milp.PROBLEM_CLASS[form], clock, scale
     )

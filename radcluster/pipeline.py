@@ -32,6 +32,7 @@ from radcluster.models import kcenter, rounding
 from radcluster.result import StepReport
 from radcluster.steps import (
     Clock,
+    build_own,
     choose_solver,
     load_callable,
     named_solver,
@@ -64,9 +65,6 @@ class Pipeline:
         self.settings = settings
         self.clock = clock
         self.constraints = settings.constraints or "clique"
-        if self.constraints not in rounding.PROBLEM_CLASS:
-            choices = ", ".join(rounding.PROBLEM_CLASS)
-            raise InputError(f"constraints must be one of {choices}: {self.constraints!r}")
         self.solvers = self._choose_solvers()
         self.labels: np.ndarray | None = None
         self.lower_bound = 0.0
@@ -130,7 +128,7 @@ class Pipeline:
                 cuts=self.settings.cuts,
             )
             return replace(memberships, report=_rescaled(memberships.report, self.scale))
-        return self._custom_step1(load_callable(name, "step1"))
+        return self._custom_step1(load_callable(name, "step1", STEP1))
 
     def _custom_step1(self, function) -> Memberships:
         start = time.perf_counter()
@@ -175,7 +173,8 @@ class Pipeline:
             build = rounding.build_step2 if step == "step2" else rounding.build_step4
             model = build(self.instance, matrix, self.labelling, constraints=self.constraints)
         else:
-            model = load_callable(builder, step)(self.instance, matrix, self.labelling)
+            arguments = (self.instance, matrix, self.labelling)
+            model = build_own(builder, step, *arguments, built_in=("rounding",))
         problem_class = rounding.PROBLEM_CLASS[self.constraints]
         # Scores have no unit; squared distances to centroids do.
         scale = self.scale if step == "step4" else 1.0

@@ -13,7 +13,7 @@ import numpy as np
 
 from radcluster.conflicts import conflict_matrix
 from radcluster.instance import Instance
-from radcluster.verify import sq_center_distances
+from radcluster.verify import objective_of, sq_center_distances
 
 
 def improved(instance: Instance, labels: np.ndarray) -> np.ndarray:
@@ -28,7 +28,7 @@ def improved(instance: Instance, labels: np.ndarray) -> np.ndarray:
     apart = [conflict_matrix(instance, c) for c in range(k)]
     rows = np.arange(n)
     linked = np.isin(rows, instance.must_link)
-    tolerance = 1e-12 * instance.sq_distances.max()
+    cost = objective_of(instance, labels)
     while True:
         distance = sq_center_distances(instance, labels)
         size = np.bincount(labels, minlength=k)
@@ -39,6 +39,8 @@ def improved(instance: Instance, labels: np.ndarray) -> np.ndarray:
         for c in range(k):
             change[apart[c][:, labels == c].any(axis=1) | (labels == c), c] = np.inf
         point, cluster = np.unravel_index(change.argmin(), change.shape)
-        if change[point, cluster] >= -tolerance:
+        moved = np.where(rows == point, cluster, labels)
+        # Recomputed, because the change of a small cluster drowns in the rounding of a large one.
+        if change[point, cluster] >= 0 or objective_of(instance, moved) >= cost:
             return labels
-        labels[point] = cluster
+        labels, cost = moved, objective_of(instance, moved)

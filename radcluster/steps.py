@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import time
 from collections.abc import Callable
 
 import numpy as np
+import pyomo.environ as pyo
 
 from radcluster.config import Settings
 from radcluster.errors import InputError, SolverFailure
@@ -18,8 +20,10 @@ from radcluster.solvers import registry
 from radcluster.solvers.mip import Outcome, solve_model, title_of
 from radcluster.verify import violations
 
-#: Part of a mixed-integer solver's bound that its own tolerances may have made up.
+#: What a mixed-integer solver's own tolerances may have added to its bound: this part of it, and
+#: this much in units of the largest admissible squared distance.
 BOUND_MARGIN = 1e-7
+ABSOLUTE_MARGIN = 2e-8
 
 
 class Clock:
@@ -66,7 +70,7 @@ def named_solver(settings: Settings, problem_class: str, formulation: str, step=
     return registry.require(fitting[0], problem_class, formulation).name if fitting else None
 
 
-def load_callable(reference: str | Callable, what: str) -> Callable:
+def load_callable(reference: str | Callable, what: str, built_in=()) -> Callable:
     """A callable as given, or the one that ``"module:function"`` names."""
     if callable(reference):
         return reference
@@ -74,10 +78,26 @@ def load_callable(reference: str | Callable, what: str) -> Callable:
     try:
         found = getattr(importlib.import_module(module_name), function)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"{what} {reference!r} is not a built-in name, and {error}") from None
+        names = f" ({', '.join(built_in)})" if built_in else ""
+        raise InputError(
+            f"{what} {reference!r} is not a built-in name{names}, nor MODULE:FUNCTION: {error}"
+        ) from None
     if not callable(found):
         raise InputError(f"{what} {reference!r} is not callable")
     return found
+
+
+def build_own(reference: str | Callable, what: str, *arguments, built_in=()):
+    """The model that a user's own builder returns for these arguments."""
+    builder = load_callable(reference, what, built_in)
+    try:
+        inspect.signature(builder).bind(*arguments)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} {reference!r} cannot be called: {error}") from None
+    model = builder(*arguments)
+    if not isinstance(model, pyo.ConcreteModel) or model.component("pi") is None:
+        raise InputError(f"{what} must return a ConcreteModel with variables pi, got {model!r}")
+    return model
 
 
 def solve_step(
@@ -119,10 +139,10 @@ def partition_of(model, instance: Instance, solver: str) -> np.ndarray:
 
 
 def safe_bound(outcome: Outcome) -> float:
-    """A minimisation's lower bound, less what the solver's tolerances may have added."""
+    """Lower bound of a minimisation in normalised units, less what tolerances may have added."""
     if math.isnan(outcome.bound):
         return 0.0
-    return max(0.0, outcome.bound - BOUND_MARGIN * abs(outcome.bound))
+    return max(0.0, outcome.bound - BOUND_MARGIN * abs(outcome.bound) - ABSOLUTE_MARGIN)
 
 
 def normalised(instance: Instance) -> tuple[Instance, float]:

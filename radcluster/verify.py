@@ -22,8 +22,12 @@ def objective_of(instance: Instance, labels) -> float:
     """sum_k 1/(2 n_k) sum_{i,j in k} d_ij: the sum of squares within clusters."""
     labels = np.asarray(labels)
     if instance.points is not None:
-        centers = cluster_centers(instance.points, labels, instance.n_clusters)
-        return float(np.square(instance.points - centers[labels]).sum())
+        # From the first member of each cluster, so that far-off clusters lose no digits and
+        # duplicates cost exactly nothing.
+        _, first = np.unique(labels, return_index=True)
+        offsets = instance.points - instance.points[first][labels]
+        centers = cluster_centers(offsets, labels, instance.n_clusters)
+        return float(np.square(offsets - centers[labels]).sum())
     total = 0.0
     for k in range(instance.n_clusters):
         members = np.flatnonzero(labels == k)

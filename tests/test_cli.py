@@ -34,6 +34,8 @@ def folder(tmp_path_factory):
         "bad_links.csv": "0,9\n",
         "self_links.csv": "2,2\n",
         "three_links.csv": "0,1,2\n",
+        "nan_links.csv": "0,nan\n",
+        "text.npy": "0,1\n",
         "misspelt.toml": 'metod = "milp"\n',
         "pipeline.toml": 'method = "pipeline"\nstep1 = "kcenter"\n[solver]\nstep2 = "scip"\n',
     }
@@ -173,8 +175,8 @@ BAD = [
     (("word.csv", "-k", 2), "row 2, column 2 is not a number: 'zero'"),
     (("word_first.csv", "-k", 2), "row 1, column 2 is not a number: 'zero'"),
     (("ragged.csv", "-k", 2), "row 2 has 1 columns"),
-    (("empty.csv", "-k", 2), "no points"),
-    (("only_header.csv", "-k", 2), "no points"),
+    (("empty.csv", "-k", 2), "no rows of numbers"),
+    (("only_header.csv", "-k", 2), "no rows of numbers"),
     (("nan.csv", "-k", 2), "points[1, 0] is nan"),
     (("binary.csv", "-k", 2), "not a text file"),
     (("objects.npy", "-k", 2), "plain array"),
@@ -198,6 +200,12 @@ BAD = [
     (("line.csv", "-k", 2, "--native", "highs"), "SOLVER.KEY=VALUE"),
     (("line.csv", "-k", 2, "--no-such-option"), "no-such-option"),
     (("line.csv",), "-k"),
+    (("line.csv", "-k", 2, "--out", "."), "it is a folder"),
+    (("line.csv", "-k", 2, "--must-link", "nan_links.csv"), "whole numbers"),
+    (("text.npy", "-k", 2), "it is no .npy file"),
+    (("line.csv", "-k", 2, "--method", "pipeline", "--step1", "sdp:foo"), "sdp:perspective"),
+    (("line.csv", "-k", 2, "--solver", "step1=scs"), "for method 'pipeline'"),
+    (("line.csv", "-k", 2, "--constraints", "foo"), "constraints"),
 ]
 
 

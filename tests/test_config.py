@@ -1,5 +1,6 @@
 """The same keys in Python and TOML; a misspelt one is refused with the nearest valid one."""
 
+import numpy as np
 import pytest
 from cases import moons
 
@@ -19,11 +20,42 @@ from radcluster.config import Settings, read_toml
         ({"seed": -1}, "seed"),
         ({"repeat": "yes"}, "repeat"),
         ({"solver": {"stepp1": "scs"}}, "Did you mean 'step1'"),
+        ({"solver": {"step1": "scs"}}, "for method 'pipeline'"),
+        ({"solver": 3}, "solver must be a name"),
+        ({"solver": "highz"}, "Did you mean highs"),
+        ({"method": "milp", "solver": ["scip", "highs"]}, "takes one solver"),
+        ({"cuts": "pair"}, "cuts must be a list"),
+        ({"cuts": 3}, "cuts must be a list"),
+        ({"native": "x"}, "native must hold a table"),
+        ({"native": {"scip": 3}}, r"native\.scip must be a table"),
+        ({"native": {"nosuch": {}}}, "unknown solver 'nosuch'"),
+        ({"constraints": "cliques"}, "Did you mean 'clique'"),
+        ({"threads": True}, "threads"),
+        ({"seed": 10**14}, "seed"),
+        ({"rel_gap": float("inf")}, "rel_gap"),
+        ({"time_limit": float("inf")}, "time_limit"),
+        ({"n_clusters": 2}, "belongs to the instance"),
     ],
 )
 def test_bad_settings(values, message):
     with pytest.raises(InputError, match=message):
         Settings.from_mapping(values)
+
+
+def test_numbers_of_numpy_are_numbers():
+    settings = Settings(time_limit=np.float32(3), seed=np.int64(3))
+    assert (settings.time_limit, settings.seed) == (3.0, 3)
+
+
+@pytest.mark.parametrize("formulation", ["os:getcwd", lambda instance, labelling: None])
+def test_a_formulation_that_is_none(formulation):
+    with pytest.raises(InputError, match="formulation"):
+        solve(moons(), "milp", formulation=formulation)
+
+
+def test_points_in_the_place_of_an_instance():
+    with pytest.raises(InputError, match="solve needs an Instance"):
+        solve([[0.0], [1.0]])
 
 
 def test_misspelt_keyword_of_solve():

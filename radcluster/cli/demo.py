@@ -9,7 +9,7 @@ from rich.table import Table
 
 from radcluster.cli.files import check_writable
 from radcluster.cli.output import progress_line
-from radcluster.errors import SolverFailure
+from radcluster.errors import InputError, SolverFailure
 
 N_CLUSTERS = 16
 RADIUS = 0.189
@@ -27,6 +27,8 @@ def command(solver, out, points_out):
 
     points, moons = datasets.two_moons()
     check_writable(out)
+    if not out.lower().endswith((".png", ".pdf", ".svg")):
+        raise InputError(f"the figure must be a .png, .pdf or .svg file: {out}")
     if points_out:
         check_writable(points_out)
         np.savetxt(points_out, points, delimiter=",", fmt="%.17g")

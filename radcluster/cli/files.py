@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import numpy as np
@@ -27,17 +28,18 @@ def read_pairs(path: str | Path) -> np.ndarray:
     pairs = _to_numbers(path, rows)
     if pairs.shape[1] != 2:
         raise InputError(f"{path}: each row must hold two point indices, not {pairs.shape[1]}")
-    whole = pairs.astype(int)
-    if not np.isfinite(pairs).all() or (whole != pairs).any():
+    if not (np.abs(pairs) < 2**31).all() or (pairs != np.round(pairs)).any():
         raise InputError(f"{path}: point indices must be whole numbers")
-    return whole
+    return pairs.astype(int)
 
 
 def check_writable(path: str | Path) -> None:
     """Refuse a path that cannot be written, before the work is done."""
     parent = Path(path).resolve().parent
-    if Path(path).is_dir() or not parent.is_dir():
-        raise InputError(f"cannot write {path}: {parent} is not a folder to write to")
+    if Path(path).is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(f"cannot write {path}: no folder to write to at {parent}")
 
 
 def write_labels(path: str | Path, labels) -> None:
@@ -54,7 +56,8 @@ def _read_npy(path: Path) -> np.ndarray:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, EOFError) as error:
-        raise InputError(f"cannot read {path} as a plain array: {error}") from None
+        reason = "it is no .npy file, or holds Python objects"
+        raise InputError(f"cannot read {path} as a plain array: {reason}") from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
         raise InputError(f"{path} does not hold one array of numbers")
     return array
@@ -82,7 +85,7 @@ def _to_numbers(path: Path, rows) -> np.ndarray:
     if rows and not any(_is_number(cell) for cell in rows[0][1]):
         rows = rows[1:]  # a header
     if not rows:
-        raise InputError(f"{path} holds no points")
+        raise InputError(f"{path} holds no rows of numbers")
     width = len(rows[0][1])
     for number, row in rows:
         if len(row) != width:

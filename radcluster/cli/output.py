@@ -81,9 +81,9 @@ def _summary(result: Result):
     yield "status", result.status
     if result.solved:
         yield "objective", f"{result.objective:.9g}"
-    yield "lower bound", f"{result.lower_bound:.9g}"
+    yield "lower bound", f"{result.lower_bound:.9g}" if result.lower_bound else "none"
     if result.solved:
-        yield "gap", f"{result.gap:.2g}"
+        yield "gap", f"{result.gap:.2g}" if result.gap < 1 else "unknown"
         yield "max radius", f"{result.max_radius:.6g}  (asked: {_radius(result.radius)})"
     yield "clusters", str(result.n_clusters)
     yield "method", result.method + (f" with {result.solver}" if result.solver else "")

@@ -68,11 +68,20 @@ def costs(columns: Columns, problem: Problem) -> np.ndarray:
     return np.add.reduceat(energies, columns.start[:-1])
 
 
-class ColumnPool:
-    """All columns so far with their costs, without repetitions."""
+#: How many times the incumbent's cost a column may cost by itself.
+FAR_ABOVE = 1e3
 
-    def __init__(self, problem: Problem):
+
+class ColumnPool:
+    """All columns so far with their costs, without repetitions.
+
+    A column that alone costs more than the incumbent is in no better partition. Those that cost
+    far more are left out: on data of mixed scales they would spoil the linear programs' numbers.
+    """
+
+    def __init__(self, problem: Problem, incumbent: float):
         self.problem = problem
+        self.incumbent = incumbent
         self.costs = np.empty(0)
         self._parts: list[Columns] = []
         self._seen: set[int] = set()
@@ -92,7 +101,7 @@ class ColumnPool:
         return len(self.costs)
 
     def add(self, columns: Columns) -> tuple[Columns, np.ndarray]:
-        """Take in the columns that are new; returns them with their costs."""
+        """Take in the columns that are new and of use; returns them with their costs."""
         fresh = []
         if len(columns):
             for t, code in enumerate(columns.sums(self._code).tolist()):
@@ -101,6 +110,8 @@ class ColumnPool:
                     fresh.append(t)
         new = columns.select(np.array(fresh, dtype=np.int64))
         new_costs = costs(new, self.problem)
+        useful = np.flatnonzero(new_costs <= FAR_ABOVE * self.incumbent)
+        new, new_costs = new.select(useful), new_costs[useful]
         self._parts.append(new)
         self.costs = np.concatenate([self.costs, new_costs])
         return new, new_costs

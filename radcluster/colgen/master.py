@@ -16,6 +16,10 @@ import numpy as np
 from radcluster.colgen.columns import Columns
 from radcluster.errors import SolverFailure
 
+#: Interior-point iterations after which the simplex method takes over; some fifty are usual.
+IPM_ITERATIONS = 300
+_GIVEN_UP = (highspy.HighsModelStatus.kUnknown, highspy.HighsModelStatus.kIterationLimit)
+
 
 @dataclass(frozen=True)
 class MasterSolution:
@@ -42,6 +46,7 @@ class HighsMaster:
         self.highs = highspy.Highs()
         self.highs.setOptionValue("output_flag", False)
         self.highs.setOptionValue("threads", 1)
+        self.highs.setOptionValue("ipm_iteration_limit", IPM_ITERATIONS)
         inf = highspy.kHighsInf
         rows = np.arange(n_groups + 1, dtype=np.int32)
         lower = np.r_[np.ones(n_groups), -inf]
@@ -85,16 +90,12 @@ class HighsMaster:
         a vertex, and it takes no warm start. A vertex has the fewest fractional values.
         """
         warm = not interior and self.highs.getBasis().valid
-        self.highs.setOptionValue("solver", "simplex" if warm else "ipm")
         self.highs.setOptionValue("run_crossover", "off" if interior else "on")
-        # HiGHS counts from its first run.
-        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + seconds)
-        self.highs.run()
-        status = self.highs.getModelStatus()
+        status = self._run("simplex" if warm else "ipm", seconds)
+        if status in _GIVEN_UP:
+            status = self._run("simplex", seconds)
         if status == highspy.HighsModelStatus.kTimeLimit:
             return None
-        if interior and status == highspy.HighsModelStatus.kUnknown:
-            return self.solve(seconds)
         if status != highspy.HighsModelStatus.kOptimal:
             raise SolverFailure(f"restricted master: {self.highs.modelStatusToString(status)}")
         solution = self.highs.getSolution()
@@ -104,3 +105,10 @@ class HighsMaster:
             values=np.array(solution.col_value)[1:],
             prices=np.maximum(np.r_[duals[:-1], -duals[-1]], 0.0),
         )
+
+    def _run(self, method: str, seconds: float) -> highspy.HighsModelStatus:
+        self.highs.setOptionValue("solver", method)
+        # HiGHS counts from its first run.
+        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + seconds)
+        self.highs.run()
+        return self.highs.getModelStatus()

@@ -59,7 +59,7 @@ class Search:
         self.groups = groups
         self.net_cost = partition_cost(root, groups)
         unit = self.net_cost / root.n_clusters or 1.0
-        self.pool = ColumnPool(root)
+        self.pool = ColumnPool(root, incumbent=self.net_cost)
         self.master = master(root.n_groups, root.n_clusters, unit, self.net_cost)
         self.relaxation = Relaxation(root, self.master, self.pool, self._seconds_left, self._report)
         self.master.add(*self.pool.add(primal.surroundings(root, groups)))
@@ -157,7 +157,7 @@ class Search:
         groups = improve(self.root, groups)
         cost = partition_cost(self.root, groups)
         if cost < self.net_cost:
-            self.groups, self.net_cost = groups, cost
+            self.groups, self.net_cost, self.pool.incumbent = groups, cost, cost
             self.master.set_incumbent(cost)
             self.master.add(*self.pool.add(primal.surroundings(self.root, groups)))
 

@@ -136,9 +136,15 @@ _NATIVE_NAMES = {
 #: then call a worse solution optimal: 2 of 322 random small instances here. That one presolve
 #: rule, number 13, stays off; tests/test_milp.py keeps an instance on which it fails.
 #: SCIP moves a nonlinear objective into a constraint, whose tolerance then blurs the bound. The
-#: others stop, or cut off, at absolute differences that a small objective falls under.
+#: others stop, or cut off, at absolute differences that a small objective falls under; for the
+#: same reason HiGHS gets tighter tolerances.
 _SAFE_DEFAULTS = {
-    "highs": {"presolve_rule_off": 1 << 13},
+    "highs": {
+        "presolve_rule_off": 1 << 13,
+        "mip_feasibility_tolerance": 1e-9,
+        "primal_feasibility_tolerance": 1e-9,
+        "dual_feasibility_tolerance": 1e-9,
+    },
     "scip": {"numerics/feastol": 1e-9},
     "xpress": {"mipaddcutoff": 0.0, "mipabsstop": 0.0},
     "cplex": {"mip_tolerances_absmipgap": 0.0},
