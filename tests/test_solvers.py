@@ -83,6 +83,12 @@ def test_a_licence_that_is_too_small_is_a_solver_failure(name):
         assert result.lower_bound <= MOONS_OPTIMA[17, 0.18]
 
 
+@pytest.mark.parametrize("name", ["highs", "scip"])
+def test_an_option_that_a_solver_lacks_is_refused(name):
+    with pytest.raises(InputError, match=f"{name} has no option 'foo'"):
+        solve(random_instance(5), "milp", name, native={name: {"foo": 1}})
+
+
 def test_unknown_solver_lists_the_installed():
     with pytest.raises(InputError, match=r"unknown solver 'hihgs'. Did you mean highs\?.*scip"):
         solve(random_instance(3), "milp", "hihgs")

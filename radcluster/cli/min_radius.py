@@ -45,4 +45,9 @@ def _in_words(found, instance) -> str:
     if found.certificate:
         smaller = instance.replace(radius=found.certificate["radius"])
         lines.append(explain(found.certificate, smaller))
+        if found.status == "optimal":
+            lines.append(
+                f"No two points are between {2 * found.certificate['radius']:.9g} and "
+                f"{2 * found.radius:.9g} apart, so no radius in between differs from it."
+            )
     return "\n".join(lines)

@@ -92,7 +92,9 @@ def table(rows: list[records.Row]) -> Table:
         lines.append(cells)
     columns = ["method", "partition radius", "paper", "k-radius", "paper", "k in Ω", "paper"]
     columns += ["keeps r", "WCSS", "gap", "seconds"]
-    return report.table("Table 1: two moons 85/15, K=16", columns, lines)
+    return report.table(
+        "Table 1: two moons 85/15, K=16 (radii on Voronoi cells, Ω the small moon)", columns, lines
+    )
 
 
 def _gap(gap: float | None) -> str:

@@ -15,7 +15,9 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import highspy
 import pyomo.environ as pyo
+import pyscipopt
 from pyomo.common.errors import ApplicationError
 from pyomo.contrib.solver.common.factory import SolverFactory as NewSolverFactory
 from pyomo.contrib.solver.common.results import SolutionStatus
@@ -60,6 +62,7 @@ def solve_model(
     or an infeasible model.
     """
     info = registry.require(solver, problem_class, title_of(model))
+    _check_native(info.name, options)
     start = time.perf_counter()
     try:
         with _quiet():
@@ -100,6 +103,24 @@ def _native_errors(name: str) -> tuple[type[Exception], ...]:
         return ()
     module, error = _NATIVE_ERRORS[name]
     return (getattr(importlib.import_module(module), error),)
+
+
+def _check_native(name: str, options: Options) -> None:
+    """Refuse options that a solver does not know; Pyomo would drop them or break on them."""
+    if not options.native:
+        return
+    if name == "highs":
+        known = highspy.Highs()
+        known.setOptionValue("output_flag", False)
+        unknown = [
+            key for key in options.native if known.getOptionType(key)[0] != highspy.HighsStatus.kOk
+        ]
+    elif name == "scip":
+        unknown = sorted(set(options.native) - set(pyscipopt.Model().getParams()))
+    else:
+        return
+    if unknown:
+        raise InputError(f"{name} has no option {unknown[0]!r}")
 
 
 _NEW_STYLE = {"highs": "highs", "scip": "scip_direct", "gurobi": "gurobi_direct"}
