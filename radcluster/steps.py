@@ -31,6 +31,9 @@ class Clock:
 
     def __init__(self, limit: float | None):
         self.limit = limit
+        self.restart()
+
+    def restart(self) -> None:
         self._start = time.perf_counter()
 
     @property
