@@ -14,7 +14,8 @@ SUITES = ("foundation", "sdp", "exact")
 @click.argument("suite", type=click.Choice([*SUITES, "all"]), default="all")
 def command(suite):
     """Run a benchmark suite and print its table."""
-    console = Console()
+    # Wide enough for the tables, in a pipe too.
+    console = Console(width=max(Console().width, 110))
     for name in SUITES if suite == "all" else (suite,):
         console.rule(name)
         importlib.import_module(f"radcluster.benchmarks.{name}").run(console)

@@ -40,7 +40,7 @@ class Search:
     """The state of a branch and price: incumbent, lower bound, columns, open nodes.
 
     Costs are those of the partition, the problem's ``offset`` included. ``lower_bound`` is valid
-    whenever the search is stopped.
+    whenever the search is stopped; ``bound`` is one known beforehand.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Search:
         root: Problem,
         groups: np.ndarray,
         *,
+        bound: float = 0.0,
         rel_gap: float,
         clock: Clock,
         progress: Callable[[Progress], None] | None = None,
@@ -63,7 +64,7 @@ class Search:
         self.master = master(root.n_groups, root.n_clusters, unit, self.net_cost)
         self.relaxation = Relaxation(root, self.master, self.pool, self._seconds_left, self._report)
         self.master.add(*self.pool.add(primal.surroundings(root, groups)))
-        self.open: list[Node] = [Node(0.0, 0)]
+        self.open: list[Node] = [Node(max(bound - root.offset, 0.0), 0)]
         self.node: Node | None = None
         self.node_bound = 0.0
         self.closed_bound = math.inf

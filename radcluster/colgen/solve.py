@@ -13,6 +13,7 @@ from radcluster.colgen.master import HighsMaster
 from radcluster.colgen.problem import Problem, ProblemFactory
 from radcluster.colgen.progress import Progress
 from radcluster.colgen.pyomo_master import PyomoMaster
+from radcluster.colgen.sdp_root import root_bound
 from radcluster.colgen.search import Search, TimeUp
 from radcluster.conflicts import analyse
 from radcluster.fewest import fewest_clusters
@@ -84,7 +85,14 @@ def solve_colgen(
             )
         groups = _grouped(root, fewest.labels)
     search = Search(
-        factory, root, groups, rel_gap=rel_gap, clock=clock, progress=progress, master=master
+        factory,
+        root,
+        groups,
+        bound=root_bound(instance, root, clock),
+        rel_gap=rel_gap,
+        clock=clock,
+        progress=progress,
+        master=master,
     )
     stopped = "optimal"
     try:
