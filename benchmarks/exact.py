@@ -135,7 +135,7 @@ def _cells(run: Run) -> tuple[str, ...]:
 
 def measure_scaling(sizes: Iterable[int]) -> dict[int, Run]:
     """The run of each size."""
-    return {n: solve(dense_moons(n), SCALING_GAP) for n in sizes}
+    return {n: solve(dense_moons(n), rel_gap=SCALING_GAP) for n in sizes}
 
 
 def _scaling_table(runs: dict[int, Run]) -> Table:
