@@ -185,5 +185,6 @@ def draw_scaling(runs: dict[int, Run]):
         for n, run in runs.items()
     }
     plots.curves(gaps, "seconds", "gap", right, markers=False)
-    right.set(xscale="log", yscale="log")
+    # Room for the names at the right.
+    right.set(xscale="log", yscale="log", xlim=(None, 20 * max(seconds)))
     return canvas

@@ -67,7 +67,7 @@ def certified(
         status=stopped,
         labels=labels,
         objective=objective,
-        lower_bound=min(lower_bound, objective),
+        lower_bound=float(min(lower_bound, objective)),
         max_radius=float(np.sqrt(sq_diameters(instance, labels).max()) / 2),
         centers=None if points is None else cluster_centers(points, labels, instance.n_clusters),
         **common,

@@ -136,9 +136,12 @@ def curves(
     ax = figure()[1] if ax is None else ax
     colours = _cycle(PALETTE, len(series))
     shapes = _cycle(MARKERS if markers else ("",), len(series))
-    for (name, (x, y, *spread)), colour, shape in zip(series.items(), colours, shapes, strict=True):
+    # Once the colours are used up, they come again dashed.
+    dashes = ["-" if i < len(PALETTE) else "--" for i in range(len(series))]
+    looks = zip(series.items(), colours, shapes, dashes, strict=True)
+    for (name, (x, y, *spread)), colour, shape, dash in looks:
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        ax.plot(x, y, color=colour, marker=shape, ms=3.5, lw=1.3, label=name, drawstyle=drawstyle)
+        ax.plot(x, y, dash, color=colour, marker=shape, ms=3.5, lw=1.3, label=name, ds=drawstyle)
         for width in spread:
             step = "post" if drawstyle == "steps-post" else None
             width = np.asarray(width, dtype=float)
