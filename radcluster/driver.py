@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from radcluster.certificates import with_remedies
 from radcluster.certify import certified, infeasible
 from radcluster.colgen import kernels
@@ -159,7 +161,38 @@ def _solve_heuristic(instance, settings, clock, progress) -> Result:
 
 
 def _solve_milp(instance, settings, clock, progress) -> Result:
-    """Eq. 8 over the admissible pairs, by one mixed-integer solver."""
+    """Eq. 8 by one mixed-integer solver; a second time where its tolerances left a gap.
+
+    A cluster that holds i and j costs at least d_ij / 2 (d_ij / N for distances that no points
+    have). So once a partition of cost U is known, pairs with d_ij > 2 U are in conflict in every
+    better one: a smaller radius says so, and the largest distance left, on which the solver's
+    tolerances depend, is of the size of the objective.
+    """
+    result = _solve_milp_once(instance, settings, clock)
+    if result.status != "feasible" or settings.formulation is not None:
+        return result
+    part = 2.0 if instance.points is not None else float(instance.n_points)
+    enough = np.sqrt(part * result.objective) / 2 * (1 + 1e-9)
+    if enough >= instance.radii.max():
+        return result
+    narrow = instance.replace(radius=np.minimum(instance.radii, enough))
+    again = _solve_milp_once(narrow, settings, clock)
+    if not again.solved:
+        return result
+    return certified(
+        instance,
+        settings.method,
+        rel_gap=settings.rel_gap,
+        labels=min(result, again, key=lambda found: found.objective).labels,
+        lower_bound=again.lower_bound,
+        stopped=again.status,
+        solver=result.solver,
+        steps=result.steps + again.steps,
+    )
+
+
+def _solve_milp_once(instance, settings, clock) -> Result:
+    """Eq. 8 over the admissible pairs."""
     form = "verbatim" if settings.method == "minlp" else "linear"
     solver = choose_solver(settings, milp.PROBLEM_CLASS[form], f"milp:{form}")
     analysis = _analyse(instance, settings, clock)
