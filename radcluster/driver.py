@@ -125,14 +125,18 @@ def _solve_colgen(instance, settings, clock, progress) -> Result:
         # Once on a machine, and no part of the run: neither its limit nor its report counts it.
         solve_colgen(Instance([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 3.0]], 2, 1.0))
         clock.restart()
-    return solve_colgen(
-        instance,
-        solver=solver,
-        time_limit=clock.left,
-        rel_gap=settings.rel_gap,
-        seed=settings.seed or 0,
-        progress=progress,
-    )
+
+    def solve_once(problem):
+        return solve_colgen(
+            problem,
+            solver=solver,
+            time_limit=clock.left,
+            rel_gap=settings.rel_gap,
+            seed=settings.seed or 0,
+            progress=progress,
+        )
+
+    return _closed(instance, settings, solve_once(instance), solve_once)
 
 
 def _solve_heuristic(instance, settings, clock, progress) -> Result:
@@ -161,22 +165,30 @@ def _solve_heuristic(instance, settings, clock, progress) -> Result:
 
 
 def _solve_milp(instance, settings, clock, progress) -> Result:
-    """Eq. 8 by one mixed-integer solver; a second time where its tolerances left a gap.
+    """Eq. 8 by one mixed-integer solver."""
+    result = _solve_milp_once(instance, settings, clock)
+    if settings.formulation is not None:
+        return result
+    return _closed(
+        instance, settings, result, lambda narrow: _solve_milp_once(narrow, settings, clock)
+    )
+
+
+def _closed(instance, settings, result, solve_again) -> Result:
+    """The result, solved again at the scale of its objective where tolerances left a gap.
 
     A cluster that holds i and j costs at least d_ij / 2 (d_ij / N for distances that no points
     have). So once a partition of cost U is known, pairs with d_ij > 2 U are in conflict in every
-    better one: a smaller radius says so, and the largest distance left, on which the solver's
+    better one: a smaller radius says so, and the largest distance left, on which the solvers'
     tolerances depend, is of the size of the objective.
     """
-    result = _solve_milp_once(instance, settings, clock)
-    if result.status != "feasible" or settings.formulation is not None:
+    if result.status != "feasible":
         return result
     part = 2.0 if instance.points is not None else float(instance.n_points)
     enough = np.sqrt(part * result.objective) / 2 * (1 + 1e-9)
     if enough >= instance.radii.max():
         return result
-    narrow = instance.replace(radius=np.minimum(instance.radii, enough))
-    again = _solve_milp_once(narrow, settings, clock)
+    again = solve_again(instance.replace(radius=np.minimum(instance.radii, enough)))
     if not again.solved:
         return result
     return certified(
@@ -184,7 +196,7 @@ def _solve_milp(instance, settings, clock, progress) -> Result:
         settings.method,
         rel_gap=settings.rel_gap,
         labels=min(result, again, key=lambda found: found.objective).labels,
-        lower_bound=again.lower_bound,
+        lower_bound=max(result.lower_bound, again.lower_bound),
         stopped=again.status,
         solver=result.solver,
         steps=result.steps + again.steps,
