@@ -9,7 +9,6 @@ from radcluster import InputError, Instance, solve
 from radcluster.conflicts import analyse
 from radcluster.models import milp
 from radcluster.solvers.mip import solve_model
-from radcluster.solvers.options import Options
 
 CHUNK = 25
 N_RANDOM = 200
@@ -177,9 +176,3 @@ def test_time_limit_is_honoured():
     result = solve(moons(17, 0.18), "milp", time_limit=0.3)
     assert result.status == "time_limit"
     assert 0 <= result.lower_bound <= MOONS_OPTIMA[17, 0.18] * (1 + 1e-9)
-
-
-def test_neutral_options_reach_the_solver():
-    model = milp.build(moons(), analyse(moons()).labelling)
-    with pytest.raises(InputError, match="glpk has no option for threads"):
-        solve_model(model, "glpk", Options(threads=1))
