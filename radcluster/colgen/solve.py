@@ -73,16 +73,8 @@ def solve_colgen(
         if fewest.lower_bound > instance.n_clusters:
             return infeasible(instance, METHOD, fewest.certificate)
         if fewest.n_clusters > instance.n_clusters:
-            return certified(
-                instance,
-                METHOD,
-                labels=None,
-                lower_bound=0.0,
-                rel_gap=rel_gap,
-                stopped="time_limit",
-                solver=name,
-                steps=(),
-            )
+            # No partition, and no proof that there is none.
+            return Result("time_limit", instance.n_clusters, instance.radius, METHOD, solver=name)
         groups = _grouped(root, fewest.labels)
     search = Search(
         factory,
@@ -94,14 +86,18 @@ def solve_colgen(
         progress=progress,
         master=master,
     )
-    stopped = "optimal"
+    return _finished(instance, search, _run(search))
+
+
+def _run(search: Search) -> str:
+    """Search as long as may be; why it stopped."""
     try:
         search.run()
     except TimeUp:
-        stopped = "time_limit"
+        return "time_limit"
     except KeyboardInterrupt:
-        stopped = "interrupted"
-    return _finished(instance, search, stopped)
+        return "interrupted"
+    return "optimal"
 
 
 def _grouped(root: Problem, labels: np.ndarray) -> np.ndarray:
