@@ -187,7 +187,7 @@ def _search(certificate, facts) -> bool:
     except InputError:
         return False
     model = cover.build(sets, facts.instance.n_points)
-    names = [info.name for info in registry.installed("MILP")]
+    names = [info.name for info in registry.usable("MILP")]
     others = [name for name in names if name != certificate["solver"]]
     outcome = solve_model(model, (others or names)[0])
     return outcome.status == "optimal" and round(outcome.objective) > facts.n_clusters

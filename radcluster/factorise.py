@@ -16,11 +16,10 @@ import time
 import numpy as np
 import pyomo.environ as pyo
 from pyomo.common.config import ConfigDict, ConfigValue, PositiveInt
-from pyomo.contrib.pynumero.asl import AmplInterface
 from pyomo.core.base.transformation import Transformation, TransformationFactory
 from pyomo.opt import TerminationCondition
 
-from radcluster.errors import InputError, SolverUnavailable
+from radcluster.errors import InputError
 from radcluster.schur import SchurBlockData, schur_blocks, triangle_indices, unpack
 from radcluster.sdp_bounds import dual_violation
 from radcluster.solvers import registry
@@ -125,7 +124,7 @@ def solve_factorised(
         verified to solve the semidefinite program, ``almost`` when that could not be shown;
         ``message`` says which.
     """
-    require_ipopt()
+    registry.require("cyipopt", "NLP", model.local_name)
     start = time.perf_counter()
     best = None
     for mu_target in _MU_TARGETS:
@@ -178,18 +177,6 @@ _UNVERIFIED = {
     TerminationCondition.maxTimeLimit: "time_limit",
     TerminationCondition.maxIterations: "iteration_limit",
 }
-
-
-def require_ipopt() -> None:
-    """Raise, with what to do, unless Pyomo can call Ipopt through cyipopt."""
-    info = registry.get("cyipopt")
-    if not info.installed:
-        raise SolverUnavailable(f"cyipopt is not installed: {info.install}")
-    if not AmplInterface.available():
-        raise SolverUnavailable(
-            "cyipopt is here, but the PyNumero library that Pyomo needs for it is not: "
-            f"{info.install}"
-        )
 
 
 def _prepare(model, program: ConicProgram, rank, unit: float) -> None:

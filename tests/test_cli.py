@@ -10,6 +10,8 @@ from cases import MOONS_OPTIMA, moons
 from test_result import KEYS
 
 from radcluster import Result
+from radcluster.cli import main
+from radcluster.solvers.registry import SolverInfo
 from radcluster.verify import violations
 
 
@@ -219,13 +221,14 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
     assert "Traceback" not in run.stderr
 
 
-def test_absent_solver_is_exit_code_5(folder):
-    run = radcluster(
-        folder, "solve", "line.csv", "-k", 2, "--method", "pipeline", "--solver", "mosek"
-    )
-    assert run.returncode == 5
-    assert "pip install" in run.stderr
-    assert run.stderr.count("\n") == 1
+def test_absent_solver_is_exit_code_5(folder, monkeypatch, capsys):
+    monkeypatch.setattr(SolverInfo, "installed", property(lambda info: info.name != "sdpa"))
+    arguments = ["solve", str(folder / "line.csv"), "-k", "2", "--method", "pipeline"]
+    with pytest.raises(SystemExit) as stop:
+        main([*arguments, "--solver", "sdpa"])
+    assert stop.value.code == 5
+    stderr = capsys.readouterr().err
+    assert "pip install" in stderr and stderr.count("\n") == 1
 
 
 def test_unknown_command(folder):

@@ -21,7 +21,7 @@ from radcluster.solvers.conic_interface import ConicSolver
 from radcluster.solvers.conic_program import compile_model
 from radcluster.solvers.options import Options
 
-BACKENDS = [info.name for info in registry.installed("SDP") if info.name in PYOMO_NAMES]
+BACKENDS = [info.name for info in registry.usable("SDP") if info.name in PYOMO_NAMES]
 
 
 def test_the_embedded_solvers_are_here():
@@ -204,10 +204,28 @@ def test_refusals_name_the_component(spoil, component):
         pyo.SolverFactory("clarabel").solve(m)
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize("solver", BACKENDS)
 def test_unknown_native_options_are_refused(solver):
+    opt = pyo.SolverFactory(PYOMO_NAMES[solver], options={"no_such_option": 1})
     with pytest.raises(InputError, match="no_such_option"):
-        pyo.SolverFactory(solver, options={"no_such_option": 1}).solve(smallest_eigenvalue())
+        opt.solve(smallest_eigenvalue())
+
+
+NATIVE = {
+    "clarabel": {"max_iter": 90},
+    "scs": {"max_iters": 9000},
+    "cvxopt": {"refinement": 2},
+    "sdpa": {"maxIteration": 90},
+    "copt": {"BarIterLimit": 90},
+    "mosek": {"MSK_IPAR_INTPNT_MAX_ITERATIONS": 90},
+}
+
+
+@pytest.mark.parametrize("solver", BACKENDS)
+def test_native_options_are_taken(solver):
+    m = theta_of_5_cycle()
+    pyo.SolverFactory(PYOMO_NAMES[solver], options=NATIVE[solver], tolerance=1e-6).solve(m)
+    assert pyo.value(m.value) == pytest.approx(math.sqrt(5), abs=1e-4)
 
 
 def test_an_option_that_a_solver_lacks_is_refused():

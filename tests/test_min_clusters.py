@@ -142,7 +142,7 @@ def test_parts_are_rounded_up_each():
     assert proves(found, instance)
 
 
-@pytest.mark.parametrize("solver", [info.name for info in registry.installed("MILP")])
+@pytest.mark.parametrize("solver", [info.name for info in registry.usable("MILP")])
 def test_search_where_the_fractional_bound_falls_short(solver):
     """The Groetzsch graph: no triangle, fractional cover 2.9, chromatic number 4."""
     adjacency = nx.to_numpy_array(nx.mycielski_graph(4))

@@ -2,6 +2,9 @@
 
 import json
 import os
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 from cases import MOONS_OPTIMA, brute_force, moons, random_instance
@@ -26,13 +29,14 @@ def test_every_registered_solver_is_named_by_a_test():
 
 
 def test_core_solvers_are_installed():
-    assert {"highs", "scip", "clarabel", "scs"} <= {info.name for info in registry.installed()}
+    assert {"highs", "scip", "clarabel", "scs"} <= {info.name for info in registry.usable()}
 
 
 def test_no_solver_is_left_out_where_all_are_wanted():
-    """Set in continuous integration: only MOSEK, which needs a licence file, may be missing."""
+    """Set in continuous integration: only MOSEK, for want of a licence file, may be unusable."""
     if os.environ.get("RADCLUSTER_ALL_SOLVERS"):
-        missing = set(registry.SOLVERS) - {info.name for info in registry.installed()}
+        assert all(info.installed for info in registry.SOLVERS.values())
+        missing = set(registry.SOLVERS) - {info.name for info in registry.usable()}
         assert missing <= {"mosek"}
 
 
@@ -92,6 +96,37 @@ def test_a_licence_that_is_too_small_is_a_solver_failure(name):
 def test_an_option_that_a_solver_lacks_is_refused(name):
     with pytest.raises(InputError, match=f"{name} has no option 'foo'"):
         solve(random_instance(5), "milp", name, native={name: {"foo": 1}})
+
+
+class FakeMosek:
+    """As much of the package as the licence check touches."""
+
+    class Error(Exception):
+        errno = "err_missing_license_file"
+
+    feature = SimpleNamespace(pts=0)
+
+    def __init__(self, licensed):
+        self.licensed = licensed
+
+    def Env(self):
+        return nullcontext(self)
+
+    def checkoutlicense(self, feature):
+        if not self.licensed:
+            raise self.Error
+
+
+@pytest.mark.parametrize("licensed", [True, False])
+def test_a_solver_without_its_licence_is_not_usable(monkeypatch, licensed):
+    monkeypatch.setattr(registry.SolverInfo, "installed", property(lambda info: True))
+    monkeypatch.setitem(sys.modules, "mosek", FakeMosek(licensed))
+    assert ("mosek" in {info.name for info in registry.usable("SDP")}) == licensed
+    if licensed:
+        assert registry.require("mosek", "SDP", "sdp:paper").name == "mosek"
+    else:
+        with pytest.raises(SolverUnavailable, match="has no licence"):
+            registry.require("mosek", "SDP", "sdp:paper")
 
 
 def test_unknown_solver_lists_the_installed():

@@ -22,6 +22,7 @@ def command(as_json):
             "installed": info.installed,
             "version": info.version,
             "install": info.install,
+            "obstacle": info.obstacle,
         }
         for info in SOLVERS.values()
     ]
@@ -29,11 +30,11 @@ def command(as_json):
         click.echo(json.dumps(rows))
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in ("name", "solves", "version", "how to install"):
+    for column in ("name", "solves", "version", "what is missing"):
         table.add_column(column)
     for row in rows:
         version = row["version"] or ("installed" if row["installed"] else "-")
-        hint = "" if row["installed"] else row["install"]
-        style = None if row["installed"] else "dim"
+        hint = (row["obstacle"] or "").removeprefix("is not installed: ")
+        style = "dim" if row["obstacle"] else None
         table.add_row(row["name"], ", ".join(row["classes"]), version, hint, style=style)
     Console().print(table)

@@ -167,8 +167,14 @@ _CVXPY_NAMES = {
 }
 
 
+#: Of failures that CVXPY does not explain, the likely reason.
+_CVXPY_HINTS = {"copt": "Without a licence it takes 2000 variables and constraints at most."}
+
+
 def _cvxpy(program, solver, options, tolerance):
-    cp = importlib.import_module("cvxpy")
+    with _silence():
+        # Importing it imports every solver that it knows and finds, with their remarks.
+        cp = importlib.import_module("cvxpy")
     x = cp.Variable(len(program.c))
     matrix = program.A.tocsr()
     zero, linear = program.n_zero, program.n_linear
@@ -187,7 +193,8 @@ def _cvxpy(program, solver, options, tolerance):
         with nullcontext() if options.verbose else _silence():
             problem.solve(solver=solver.upper(), verbose=options.verbose, **settings)
     except cp.SolverError as error:
-        return ConicSolution("error", None, None, str(error))
+        message = f"{error} {_CVXPY_HINTS.get(solver, '')}".strip()
+        return ConicSolution("error", None, None, message)
     status = _CVXPY_STATUS.get(problem.status, "error")
     if x.value is None:
         return ConicSolution(status, None, None, problem.status)
@@ -215,8 +222,24 @@ def _cvxpy_options(solver, options, tolerance) -> dict:
         if key not in _CVXPY_NAMES[solver]:
             raise InputError(f"{solver} has no option for {key}")
         chosen |= dict.fromkeys(_CVXPY_NAMES[solver][key], number)
+    if unknown := set(options.native) - _known_options(solver):
+        raise InputError(f"{solver} has no option {min(unknown)!r}")
     chosen |= options.native
     return {"mosek_params": chosen} if solver == "mosek" else chosen
+
+
+def _known_options(solver) -> set[str]:
+    """Names of a solver's own options, of its own listing; some solvers ignore all others."""
+    if solver == "cvxopt":
+        tolerances = {"abstol", "reltol", "feastol"}
+        return tolerances | {"maxiters", "refinement", "kktsolver", "kktreg", "use_correction"}
+    if solver == "sdpa":
+        return set(importlib.import_module("sdpap").param())
+    if solver == "copt":
+        return set(dir(importlib.import_module("coptpy").COPT.Param))
+    mosek = importlib.import_module("mosek")
+    kinds = {"D": mosek.dparam, "I": mosek.iparam, "S": mosek.sparam}
+    return {f"MSK_{k}PAR_{name.upper()}" for k, names in kinds.items() for name in dir(names)}
 
 
 def _cvxpy_dual(program, constraints) -> np.ndarray | None:

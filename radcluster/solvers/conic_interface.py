@@ -90,7 +90,9 @@ class ConicSolver(SolverBase):
 
     def available(self) -> Availability:
         info = registry.get(self.name)
-        return Availability.FullLicense if info.installed else Availability.NotFound
+        if info.obstacle is None:
+            return Availability.FullLicense
+        return Availability.BadLicense if info.installed else Availability.NotFound
 
     def version(self) -> tuple:
         version = registry.get(self.name).version or ""

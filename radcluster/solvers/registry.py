@@ -7,6 +7,7 @@ compared before anything is built.
 from __future__ import annotations
 
 import difflib
+import importlib
 import importlib.metadata
 import importlib.util
 import re
@@ -50,6 +51,14 @@ class SolverInfo:
         if self.executable:
             return shutil.which(self.executable) is not None
         return all(importlib.util.find_spec(name) for name in self.module.split())
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why it cannot be used here, and what to do about it; None when it can."""
+        if not self.installed:
+            return f"is not installed: {self.install}"
+        check = _CHECKS.get(self.name)
+        return check() if check else None
 
     @property
     def version(self) -> str | None:
@@ -138,15 +147,15 @@ def get(name: str) -> SolverInfo:
         return SOLVERS[name]
     near = difflib.get_close_matches(str(name), SOLVERS, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    raise InputError(f"unknown solver {name!r}.{hint} Installed solvers: {_names(installed())}.")
+    raise InputError(f"unknown solver {name!r}.{hint} Installed solvers: {_names(usable())}.")
 
 
-def installed(problem_class: str | None = None) -> list[SolverInfo]:
-    """Installed solvers, all or those that take a class."""
+def usable(problem_class: str | None = None) -> list[SolverInfo]:
+    """Solvers that are installed and can run, all or those that take a class."""
     return [
         info
         for info in SOLVERS.values()
-        if info.installed and (problem_class is None or problem_class in info.classes)
+        if (problem_class is None or problem_class in info.classes) and info.obstacle is None
     ]
 
 
@@ -163,12 +172,12 @@ def require(name: str | None, problem_class: str, formulation: str) -> SolverInf
     if problem_class not in info.classes:
         raise InputError(
             f"{name} cannot solve {formulation} (needs {problem_class}). "
-            f"Installed solvers that can: {_names(installed(problem_class))}."
+            f"Installed solvers that can: {_names(usable(problem_class))}."
         )
-    if not info.installed:
+    if obstacle := info.obstacle:
         raise SolverUnavailable(
-            f"solver {name} is not installed: {info.install}. "
-            f"Installed solvers that can solve {formulation}: {_names(installed(problem_class))}."
+            f"solver {name} {obstacle}. "
+            f"Installed solvers that can solve {formulation}: {_names(usable(problem_class))}."
         )
     return info
 
@@ -180,6 +189,31 @@ def default(problem_class: str) -> SolverInfo:
             return SOLVERS[name]
     wanted = SOLVERS[_PREFERENCE[problem_class][0]]
     raise SolverUnavailable(f"no solver for {problem_class} is installed: {wanted.install}")
+
+
+def _mosek_licence() -> str | None:
+    mosek = importlib.import_module("mosek")
+    try:
+        with mosek.Env() as env:
+            env.checkoutlicense(mosek.feature.pts)
+    except mosek.Error as error:
+        return (
+            f"is installed, but has no licence ({error.errno}): put mosek.lic into ~/mosek, "
+            "or its place into MOSEKLM_LICENSE_FILE"
+        )
+
+
+def _pynumero_library() -> str | None:
+    asl = importlib.import_module("pyomo.contrib.pynumero.asl")
+    if not asl.AmplInterface.available():
+        return (
+            "is installed, but the PyNumero library that Pyomo needs for it is not: "
+            f"{SOLVERS['cyipopt'].install}"
+        )
+
+
+#: What an installed solver needs besides its package.
+_CHECKS = {"mosek": _mosek_licence, "cyipopt": _pynumero_library}
 
 
 def _names(infos) -> str:
