@@ -31,10 +31,7 @@ from radcluster.schur import SchurBlock
 def add_program(m, instance: Instance, data: merged.Merged, sizes, *, rlt: str, card_rows: bool):
     """Eq. 12 over the clusters and pairs of ``m``; see :func:`radcluster.models.sdp.build`."""
     _add_lift(m, instance, data, sizes)
-    lifted = _lifted(m)
-    _add_radius(m, instance, data, lifted)
-    if rlt != "none":
-        _add_rlt(m, lifted, every=rlt == "all")
+    _add_products(m, instance, data, rlt)
     if card_rows:
         _add_cardinality_rows(m, instance, data, sizes)
 
@@ -93,62 +90,52 @@ def _lifted_inner(m, k, data: merged.Merged):
     return 2 * data.half_inner(m.M[k]) + b + float(scatter.sum())
 
 
-def _lifted(m) -> dict:
-    """m_ij + b_i + b_j, off the diagonal, for the families that bound it; built once."""
-    lifted = {}
-    for k in m.CLUSTERS:
-        b = {i: m.b[i, k] for i in m.M[k].labels}
-        for (i, j), x in m.M[k].X.items():
-            if i != j:
-                lifted[k, i, j] = x + b[i] + b[j]
-    return lifted
-
-
-def _add_radius(m, instance: Instance, data: merged.Merged, lifted):
-    """d_ij (m_ij + 1 + b_i + b_j) <= 16 r^2, divided by d_ij; for a cannot-link, 0 on the right."""
-    position = data.position
-    limits = (4 * diameter_limit(instance.radii)).tolist()
-    widest = data.widest.tolist()
-    linked = {frozenset(data.group_of[pair].tolist()) for pair in instance.cannot_link}
-
-    def largest(k, i, j):
-        g, h = position[i], position[j]
-        if frozenset((g, h)) in linked:
-            return 0.0
-        # The left side is at most 4 by diag M = 1; a larger number would only scale badly.
-        return 4.0 if widest[g][h] <= limits[k] / 4 else limits[k] / widest[g][h]
-
-    bounds = {
-        (k, i, j): largest(k, i, j) - 1.0
-        for k, i, j in lifted
-        if np.isfinite(limits[k]) or frozenset((position[i], position[j])) in linked
-    }
-    m.radius = pyo.Constraint(
-        list(bounds),
-        rule=lambda m, *pair: lifted[pair] <= bounds[pair],
-        doc="m + 1 + b_i + b_j <= 16 r^2 / d",
+def _add_products(m, instance: Instance, data: merged.Merged, rlt: str):
+    """Bounds on m_ij + 1 + b_i + b_j, and with ``rlt="all"`` the other products of bounds."""
+    m.ENTRIES = pyo.Set(
+        dimen=3,
+        initialize=[(k, i, j) for k in m.CLUSTERS for i, j in m.M[k].X if i != j],
+        doc="pairs of points within a cluster",
     )
+    least = None if rlt == "none" else -1.0
+    most = {k: _most(instance, data, k).tolist() for k in m.CLUSTERS}
+    position = data.position
+
+    # One range for both families: (1 + b_i)(1 + b_j) is zero or more, and at most 16 r^2 / d.
+    @m.Constraint(m.ENTRIES, doc="[rlt: 0 <=]  m + 1 + b_i + b_j  <=  16 r^2 / d")
+    def radius(m, k, i, j):
+        upper = most[k][position[i]][position[j]]
+        if least is None and upper is None:
+            return pyo.Constraint.Skip
+        return least, m.M[k].X[i, j] + m.b[i, k] + m.b[j, k], upper
+
+    if rlt == "all":
+        _add_other_products(m)
 
 
-def _add_rlt(m, lifted, every: bool):
-    pairs = list(lifted)
+def _most(instance: Instance, data: merged.Merged, k: int) -> np.ndarray:
+    """16 r^2 / d_ij - 1, for a cannot-link 0 - 1; None where nothing limits the pair."""
+    limit = 4 * float(diameter_limit(instance.radii[k]))
+    if np.isfinite(limit):
+        # The left side is at most 4 by diag M = 1; a larger number would only scale badly.
+        most = limit / np.maximum(data.widest, limit / 4) - 1.0
+    else:
+        most = np.full(data.widest.shape, None)
+    for g, h in data.group_of[instance.cannot_link]:
+        most[g, h] = most[h, g] = -1.0
+    return most
 
-    @m.Constraint(pairs, doc="(1 + b_i)(1 + b_j) >= 0")
-    def rlt_lower(m, *pair):
-        return lifted[pair] >= -1
 
-    if not every:
-        return
-
-    @m.Constraint(pairs, doc="(1 - b_i)(1 - b_j) >= 0")
+def _add_other_products(m):
+    @m.Constraint(m.ENTRIES, doc="(1 - b_i)(1 - b_j) >= 0")
     def rlt_upper(m, k, i, j):
         return m.M[k].X[i, j] - m.b[i, k] - m.b[j, k] >= -1
 
-    @m.Constraint(pairs, doc="(1 + b_i)(1 - b_j) >= 0")
+    @m.Constraint(m.ENTRIES, doc="(1 + b_i)(1 - b_j) >= 0")
     def rlt_mixed_i(m, k, i, j):
         return m.M[k].X[i, j] - m.b[i, k] + m.b[j, k] <= 1
 
-    @m.Constraint(pairs, doc="(1 - b_i)(1 + b_j) >= 0")
+    @m.Constraint(m.ENTRIES, doc="(1 - b_i)(1 + b_j) >= 0")
     def rlt_mixed_j(m, k, i, j):
         return m.M[k].X[i, j] + m.b[i, k] - m.b[j, k] <= 1
 
