@@ -8,6 +8,9 @@ step1 = "sdp:perspective"
 step1 = "scs"
 step4 = "scip"
 
+[sdp]                    # options of Step 1's relaxed program
+tolerance = 1e-6
+
 [native.scip]            # a solver's own options, handed over as they are
 "limits/nodes" = 1000
 """
@@ -31,6 +34,16 @@ METHODS = ("exact", "milp", "minlp", "pipeline", "colgen", "heuristic")
 STEPS = ("step1", "step2", "step4")
 CUTS = ("pair", "triangle", "clique")
 CONSTRAINTS = ("quadratic", "conflict", "clique")
+SDP_OPTIONS = (
+    "rlt",
+    "card_rows",
+    "cardinalities",
+    "border",
+    "reduce",
+    "tolerance",
+    "rounds",
+    "rank",
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,10 @@ class Settings:
         ``f(instance, labelling) -> ConcreteModel`` with variables ``pi[i, k]``.
     cuts : sequence of {"pair", "triangle", "clique"}
         Cuts that tighten the SDP of Step 1, separated in rounds.
+    sdp : mapping
+        Further options of that SDP: ``rlt``, ``card_rows``, ``cardinalities`` (form paper),
+        ``border`` (form perspective), ``reduce``; ``tolerance`` of its solver, ``rounds`` of cuts,
+        ``rank`` of the factors of ``cyipopt``. See :func:`radcluster.step1_sdp.solve_sdp`.
     step1, step2, step4 : str or callable
         Steps of the pipeline; see :mod:`radcluster.pipeline`.
     repeat : bool
@@ -80,6 +97,7 @@ class Settings:
     constraints: str | None = None
     formulation: str | Callable | None = None
     cuts: Sequence[str] = ()
+    sdp: Mapping[str, Any] = field(default_factory=dict)
     step1: str | Callable = "sdp:perspective"
     step2: str | Callable = "rounding"
     step4: str | Callable = "rounding"
@@ -106,6 +124,7 @@ class Settings:
             _check_choice("cut", family, CUTS)
         self._check_solver()
         self._check_native()
+        self._check_sdp()
 
     def _check_solver(self):
         names = self.solver
@@ -133,6 +152,18 @@ class Settings:
             registry.get(name)
             if not isinstance(options, Mapping):
                 raise InputError(f"native.{name} must be a table of options, got {options!r}")
+
+    def _check_sdp(self):
+        if not isinstance(self.sdp, Mapping):
+            raise InputError(f"sdp must be a table of options, got {self.sdp!r}")
+        for key, value in self.sdp.items():
+            _check_choice("sdp option", key, SDP_OPTIONS)
+            if key in ("card_rows", "border", "reduce") and not isinstance(value, bool):
+                raise InputError(f"sdp.{key} must be true or false, got {value!r}")
+            if key == "tolerance" and not 0 < _number(value) < 1:
+                raise InputError(f"sdp.tolerance must be a number from 0 to 1, got {value!r}")
+            if key in ("rounds", "rank") and not (_is_whole(value) and value >= 1):
+                raise InputError(f"sdp.{key} must be a whole number >= 1, got {value!r}")
 
     def options(self, solver: str | None, time_limit: float | None) -> Options:
         """Options for one call of one solver."""

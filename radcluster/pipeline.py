@@ -79,6 +79,8 @@ class Pipeline:
         step1 = self.settings.step1
         if isinstance(step1, str) and step1 in STEP1 and step1 != "kcenter":
             classes = {"step1": "SDP" if step1.startswith("sdp") else "MILP"} | classes
+        if (self.settings.sdp or self.settings.cuts) and classes.get("step1") != "SDP":
+            raise InputError(f"sdp and cuts are options of an SDP, and step1 is {step1}")
         chosen = {
             # Which conic solver is the better default depends on the size of the blocks.
             step: (named_solver if problem_class == "SDP" else choose_solver)(
@@ -126,6 +128,7 @@ class Pipeline:
                 solver=solver,
                 options=self.settings.options(solver, self.clock.left),
                 cuts=self.settings.cuts,
+                **self.settings.sdp,
             )
             return replace(memberships, report=_rescaled(memberships.report, self.scale))
         return self._custom_step1(load_callable(name, "step1", STEP1))

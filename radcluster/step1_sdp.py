@@ -27,6 +27,7 @@ from radcluster.instance import Instance
 from radcluster.memberships import Memberships
 from radcluster.models import merged, sdp, sdp_cuts
 from radcluster.result import StepReport
+from radcluster.schur import schur_blocks
 from radcluster.sdp_bounds import peng_wei_bound, proves_infeasible, safe_bound
 from radcluster.solvers import registry
 from radcluster.solvers.conic_backends import ConicSolution, solve_program
@@ -36,8 +37,10 @@ from radcluster.solvers.options import Options
 #: Beyond this order, the work of an interior-point step makes a first-order method the default.
 _LARGE_ORDER = 60
 
-#: A first-order method gets an accuracy that it reaches in reasonable time.
-_TOLERANCE = {"scs": 1e-5}
+#: A first-order method gets an accuracy that it reaches in reasonable time. The value of the paper
+#: form is a small difference of large numbers (on the paper's instance, 1.01 is left of 5153), and
+#: a tolerance is relative to the large ones.
+_SCS_TOLERANCE = {"perspective": 1e-5, "peng_wei": 1e-5, "paper": 1e-8}
 
 
 class InfeasibleRelaxation(InputError):
@@ -57,6 +60,7 @@ def solve_sdp(
     tolerance: float | None = None,
     cuts: Iterable[str] = (),
     rounds: int = 5,
+    rank: int | None = None,
     **build_options,
 ) -> Memberships:
     """Solve the relaxed SDP of an instance.
@@ -76,8 +80,10 @@ def solve_sdp(
         Cut families to separate, for the perspective and peng_wei forms.
     rounds : int
         At most this many rounds of cuts.
+    rank : int, optional
+        Columns of the factors of ``cyipopt``; see :mod:`radcluster.factorise`.
     **build_options
-        Further options of :func:`radcluster.models.sdp.build`.
+        Further options of :func:`radcluster.models.sdp.build`; ``reduce`` is True by default.
 
     Returns
     -------
@@ -100,14 +106,22 @@ def solve_sdp(
         raise InputError("cuts are for the forms perspective and peng_wei")
     if solver is not None:
         registry.require(solver, "SDP", f"sdp:{form}")
-    build_options.setdefault("reduce", form == "perspective")
-    model = sdp.build(instance, labelling, form=form, **build_options)
-    program, solution, solver = _solve(model, solver, options, tolerance, start)
+    if rank is not None and solver != "cyipopt":
+        raise InputError("rank is an option of solver='cyipopt'")
+    model = sdp.build(instance, labelling, form=form, **{"reduce": True} | build_options)
+    solver = solver or _default_solver(model)
+    if solver == "scs":
+        tolerance = tolerance or _SCS_TOLERANCE[form]
+
+    def solve_once():
+        return _solve(model, solver, options, tolerance, rank, start)
+
+    program, solution = solve_once()
     bound = _bound(form, program, solution)
     for _ in range(rounds if cuts and solution.status != "infeasible" else 0):
         if _out_of_time(options, start) or not sdp_cuts.separate(model, cuts):
             break
-        program, solution, solver = _solve(model, solver, options, tolerance, start)
+        program, solution = solve_once()
         bound = max(bound, _bound(form, program, solution))
     report = _report(form, solver, program, solution, bound, start)
     if solution.status == "infeasible":
@@ -117,18 +131,19 @@ def solve_sdp(
     return Memberships(scores=scores, report=report, lower_bound=lower_bound)
 
 
-def _solve(model, solver, options, tolerance, start):
-    """Solve once and load the point; the solver's name comes back, chosen if it was None."""
+def _default_solver(model) -> str:
+    large = max(block.order for block in schur_blocks(model)) > _LARGE_ORDER
+    return "scs" if large else registry.default("SDP").name
+
+
+def _solve(model, solver, options, tolerance, rank, start) -> tuple[ConicProgram, ConicSolution]:
+    """Solve once and load the point."""
     program = compile_model(model)
-    if solver is None:
-        large = max(program.orders) > _LARGE_ORDER
-        solver = "scs" if large else registry.default("SDP").name
     if options.time_limit is not None:
         remaining = options.time_limit - (time.perf_counter() - start)
         options = dataclasses.replace(options, time_limit=max(remaining, 0.01))
-    tolerance = tolerance or _TOLERANCE.get(solver)
     if solver == "cyipopt":
-        solution = solve_factorised(model, options, tolerance)
+        solution = solve_factorised(model, options, tolerance, rank=rank)
     else:
         solution = solve_program(program, solver, options, tolerance)
     if solution.status in ("error", "unbounded") or (
@@ -137,7 +152,7 @@ def _solve(model, solver, options, tolerance, start):
         raise SolverFailure(f"{solver} failed on {model.local_name}: {solution.message}")
     if solution.status != "infeasible":
         program.load(solution.x)
-    return program, solution, solver
+    return program, solution
 
 
 def _out_of_time(options, start) -> bool:
@@ -180,7 +195,7 @@ def _infeasible(instance, form, solver, program, solution, report) -> Membership
     if form == "paper":
         raise InfeasibleRelaxation(
             "sdp:paper is infeasible: no relaxed partition has the given cardinalities within the "
-            "admissible pairs (proven by a dual ray). form='perspective' leaves them free."
+            "admissible pairs (proven by a dual ray). sdp:perspective leaves them free."
         )
     scores = np.zeros((instance.n_points, instance.n_clusters))
     certificate = {"kind": "search", "model": f"sdp:{form}", "solver": solver}

@@ -34,6 +34,12 @@ from radcluster.config import Settings, read_toml
         ({"seed": 10**14}, "seed"),
         ({"rel_gap": float("inf")}, "rel_gap"),
         ({"time_limit": float("inf")}, "time_limit"),
+        ({"sdp": "lower"}, "sdp must be a table"),
+        ({"sdp": {"tolerence": 1e-6}}, "Did you mean 'tolerance'"),
+        ({"sdp": {"tolerance": 0.0}}, r"sdp\.tolerance must be"),
+        ({"sdp": {"rounds": 0.5}}, r"sdp\.rounds must be"),
+        ({"sdp": {"rank": 0}}, r"sdp\.rank must be"),
+        ({"sdp": {"reduce": "no"}}, r"sdp\.reduce must be true or false"),
         ({"n_clusters": 2}, "belongs to the instance"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import MOONS_OPTIMA, brute_force, moons, random_instance
 
-from radcluster import InputError, solve
+from radcluster import InputError, Instance, solve
 from radcluster.solvers import registry
 from radcluster.verify import violations
 
@@ -64,6 +64,57 @@ def test_random_instances(form, chunk):
         assert violations(instance, result.labels) == []
         assert result.lower_bound <= optimum * (1 + 1e-9) + 1e-12
         assert result.objective >= optimum * (1 - 1e-9)
+
+
+def test_options_of_the_sdp():
+    instance = Instance(np.random.default_rng(4).normal(size=(16, 2)), 3, 1.6)
+    cuts = ["pair", "triangle", "clique"]
+
+    def step1(form, **settings):
+        return solve(instance, "pipeline", step1=f"sdp:{form}", anchored=False, **settings).steps[0]
+
+    rows = [
+        step1("peng_wei").n_constraints,
+        step1("peng_wei", cuts=cuts, sdp={"rounds": 1}).n_constraints,
+        step1("peng_wei", cuts=cuts).n_constraints,
+    ]
+    assert rows == sorted(set(rows))
+    loose, tight = (step1("peng_wei", sdp={"tolerance": tol}) for tol in (1e-2, 1e-8))
+    assert loose.bound < tight.bound - 1e-4
+    paper = step1("paper", sdp={"rlt": "all", "cardinalities": (6, 5, 5), "reduce": False})
+    assert paper.n_variables == 3 * (16 * 17 // 2 + 16)
+    assert paper.n_constraints > 3 * 5 * 16 * 15 // 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sdp": {"rlt": "lower"}}, "options of form='paper'"),
+        ({"sdp": {"rank": 3}}, "rank is an option of solver='cyipopt'"),
+        ({"step1": "kcenter", "sdp": {"tolerance": 1e-6}}, "step1 is kcenter"),
+        ({"step1": "kcenter:exact", "cuts": ["pair"]}, "step1 is kcenter:exact"),
+    ],
+)
+def test_options_that_step1_does_not_have(settings, message):
+    with pytest.raises(InputError, match=message):
+        solve(moons(), "pipeline", **settings)
+
+
+def test_algorithm_1_as_printed_runs_to_its_end():
+    """Without anchors its SDP is a constant, which any partition maximises in Step 2."""
+    result = solve(
+        moons(), "pipeline", step1="sdp:paper", anchored=False, repeat=False, sdp={"rlt": "lower"}
+    )
+    assert [step.model for step in result.steps] == [
+        "sdp:paper",
+        "rounding:step2",
+        "rounding:step4",
+    ]
+    assert violations(moons(), result.labels) == []
+    step1, step2, _ = result.steps
+    assert 1.0130 < step1.bound <= step1.objective < 1.0140
+    assert step2.objective == pytest.approx(-87.5, abs=1e-3)
+    assert result.lower_bound == 0.0
 
 
 def test_unknown_cuts_are_refused():

@@ -101,6 +101,37 @@ def test_without_anchors_the_paper_form_says_nothing():
     np.testing.assert_allclose([b.value for b in m.b.values()], (2 - k) / k, atol=1e-5)
 
 
+def test_the_value_of_the_paper_form_at_full_size():
+    """A safe bound from below and a point of the whole program, 16 blocks of order 101, from above.
+
+    A solver's word will not do: the value is what is left of 5153, to which tolerances relate, and
+    SCS at 1e-5 says anything from 0.98 to 1.08.
+    """
+    one_block = build(moons(), form="paper", rlt="lower", reduce=True)
+    program = compile_model(one_block)
+    solution = solve_program(program, "scs", tolerance=1e-8)
+    assert 1.0132 < safe_bound(program, solution.z) < 1.0137
+
+    program.load(solution.x)
+    b = (2 - 16) / 16
+    lifted = one_block.M[0].matrix()[:100, :100]
+    np.fill_diagonal(lifted, 1.0)
+    # A point inside the cone and all rows takes the rest of the solver's inaccuracy away.
+    inside = np.full((100, 100), b * b)
+    np.fill_diagonal(inside, 1.0)
+    lifted = (1 - 1e-4) * lifted + 1e-4 * inside
+    assert np.linalg.eigvalsh(lifted - b * b)[0] > 0.0
+    whole = build(moons(), form="paper", rlt="lower")
+    assert sorted(block.order for block in schur_blocks(whole)) == [101] * 16
+    for var in whole.b.values():
+        var.set_value(b)
+    for k in whole.CLUSTERS:
+        for (i, j), var in whole.M[k].X.items():
+            var.set_value(lifted[i, j])
+    assert all(row.slack() >= -1e-12 for row in whole.component_data_objects(pyo.Constraint))
+    assert pyo.value(whole.within_cluster_scatter) < 1.022
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -31,6 +31,7 @@ from radcluster.errors import InputError
 @click.option("--constraints", help="Radius constraint: clique, conflict or quadratic.")
 @click.option("--formulation", metavar="MODULE:FUNCTION", help="Your own builder for milp, minlp.")
 @click.option("--cuts", help="Cuts for the SDP of Step 1: pair,triangle,clique.")
+@click.option("--sdp", multiple=True, metavar="KEY=VALUE", help="An option of the SDP: rlt=lower.")
 @click.option("--step1", help="sdp:perspective, sdp:paper, sdp:peng_wei, kcenter, kcenter:exact.")
 @click.option("--step2", metavar="MODULE:FUNCTION", help="Your own builder for Step 2.")
 @click.option("--step4", metavar="MODULE:FUNCTION", help="Your own builder for Step 4.")
@@ -116,6 +117,8 @@ def _settings(config: str | None, options: dict) -> Settings:
         given["solver"] = _parse_solvers(given["solver"])
     if "cuts" in given:
         given["cuts"] = given["cuts"].split(",")
+    if "sdp" in given:
+        given["sdp"] = _parse_sdp(given["sdp"])
     if "native" in given:
         given["native"] = _parse_native(given["native"])
     return Settings.from_mapping(chosen | given)
@@ -140,6 +143,16 @@ def _parse_native(items):
             raise InputError(f"--native takes SOLVER.KEY=VALUE, got {item!r}")
         native.setdefault(solver, {})[key] = _literal(value)
     return native
+
+
+def _parse_sdp(items):
+    if wrong := [item for item in items if "=" not in item]:
+        raise InputError(f"--sdp takes KEY=VALUE, got {wrong[0]!r}")
+    pairs = dict(item.split("=", 1) for item in items)
+    return {
+        key: [_literal(part) for part in value.split(",")] if "," in value else _literal(value)
+        for key, value in pairs.items()
+    }
 
 
 def _literal(text: str):
