@@ -93,9 +93,9 @@ def build(
     if rlt not in RLT:
         raise InputError(f"rlt must be one of {', '.join(RLT)}: {rlt!r}")
     if form != "paper" and (rlt != "none" or card_rows or cardinalities is not None):
-        raise InputError("rlt, card_rows and cardinalities are options of form='paper'")
+        raise InputError("rlt, card_rows and cardinalities are options of the form paper")
     if form != "perspective" and border:
-        raise InputError("border is an option of form='perspective'")
+        raise InputError("border is an option of the form perspective")
     data = merged.merge(instance, labelling)
     _check_admissible(data)
     m = pyo.ConcreteModel(name=f"sdp:{form}")

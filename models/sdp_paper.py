@@ -41,7 +41,10 @@ def check_cardinalities(instance: Instance, cardinalities) -> np.ndarray:
     n, k = instance.n_points, instance.n_clusters
     if cardinalities is None:
         return np.full(k, n / k)
-    sizes = np.asarray(cardinalities, dtype=float)
+    try:
+        sizes = np.asarray(cardinalities, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"cardinalities must be numbers, got {cardinalities!r}") from None
     if sizes.shape != (k,) or sizes.min() < 1 or abs(sizes.sum() - n) > 1e-9 * n:
         raise InputError(f"cardinalities must be {k} numbers >= 1 that add up to {n}")
     return sizes

@@ -180,6 +180,8 @@ def _total(part: nx.Graph) -> int:
 
 
 def _search(certificate, facts) -> bool:
+    if "own" in certificate:
+        return False  # of a user's own model, which is not here
     if not facts.instance.uniform_radius:
         return _no_assignment(facts)
     try:

@@ -54,6 +54,11 @@ def explain(certificate: dict, instance: Instance) -> str:
 [0, 1, 2]. Fewest clusters: 3.'
     """
     kind = certificate["kind"]
+    if own := certificate.get("own"):
+        return (
+            f"{certificate['solver']} proved that {own} has no solution; "
+            f"what it adds to the instance cannot be met, of which the instance itself may be free."
+        )
     if kind not in _REASONS:
         raise InputError(f"unknown certificate {kind!r}; known: {', '.join(_REASONS)}")
     start = f"n_clusters={instance.n_clusters} is infeasible at radius={_radius(instance)}: "

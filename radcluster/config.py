@@ -22,7 +22,7 @@ import math
 import numbers
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,13 @@ from radcluster.solvers.options import Options
 METHODS = ("exact", "milp", "minlp", "pipeline", "colgen", "heuristic")
 STEPS = ("step1", "step2", "step4")
 CUTS = ("pair", "triangle", "clique")
+#: Settings that only some methods read; under another method they would do nothing.
+READ_BY = {
+    "formulation": ("exact", "milp", "minlp"),
+    "constraints": ("milp", "minlp", "pipeline"),
+    "native": ("exact", "milp", "minlp", "pipeline"),
+    **dict.fromkeys(("cuts", "sdp", "step1", "step2", "step4", "repeat"), ("pipeline",)),
+}
 CONSTRAINTS = ("quadratic", "conflict", "clique")
 SDP_OPTIONS = (
     "rlt",
@@ -125,6 +132,7 @@ class Settings:
         self._check_solver()
         self._check_native()
         self._check_sdp()
+        self._check_read()
 
     def _check_solver(self):
         names = self.solver
@@ -164,6 +172,14 @@ class Settings:
                 raise InputError(f"sdp.tolerance must be a number from 0 to 1, got {value!r}")
             if key in ("rounds", "rank") and not (_is_whole(value) and value >= 1):
                 raise InputError(f"sdp.{key} must be a whole number >= 1, got {value!r}")
+
+    def _check_read(self):
+        """Refuse what the method does not read: it would seem to have been heeded."""
+        for setting in fields(self):
+            key, methods = setting.name, READ_BY.get(setting.name, METHODS)
+            default = {} if setting.default is MISSING else setting.default
+            if self.method not in methods and getattr(self, key) != default:
+                raise InputError(f"{key} is for method {' or '.join(map(repr, methods))}")
 
     def options(self, solver: str | None, time_limit: float | None) -> Options:
         """Options for one call of one solver."""

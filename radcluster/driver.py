@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pyomo.environ as pyo
 
 from radcluster.certificates import with_remedies
 from radcluster.certify import certified, infeasible
@@ -17,7 +19,7 @@ from radcluster.errors import InputError, SolverFailure
 from radcluster.heuristics import heuristic_partition
 from radcluster.instance import Instance
 from radcluster.models import milp
-from radcluster.pipeline import Pipeline
+from radcluster.pipeline import Pipeline, is_own
 from radcluster.refute import improved
 from radcluster.result import Result
 from radcluster.steps import (
@@ -26,7 +28,9 @@ from radcluster.steps import (
     choose_solver,
     normalised,
     partition_of,
+    refuse_unused_native,
     safe_bound,
+    search_certificate,
     solve_step,
 )
 from radcluster.verify import objective_of
@@ -65,7 +69,7 @@ def solve(
     **settings
         The keys of :class:`radcluster.config.Settings`: ``time_limit``, ``rel_gap``, ``threads``,
         ``seed``, ``verbose``, ``native``, ``anchored``, ``constraints``, ``formulation``,
-        ``cuts``, ``step1``, ``step2``, ``step4``, ``repeat``.
+        ``cuts``, ``sdp``, ``step1``, ``step2``, ``step4``, ``repeat``.
 
     Returns
     -------
@@ -88,8 +92,8 @@ def run(instance: Instance, settings: Settings, progress: Callable | None = None
         raise InputError(f"solve needs an Instance(points, n_clusters, ...), got {instance!r:.60}")
     clock = Clock(settings.time_limit)
     result = _ROUTES[settings.method](instance, settings, clock, progress)
-    # What a formulation of one's own forbids, other numbers for K and r may not cure.
-    if result.status == "infeasible" and settings.formulation is None:
+    # What a model of one's own forbids, other numbers for K and r may not cure.
+    if result.status == "infeasible" and "own" not in result.certificate:
         budget = REMEDY_SECONDS if clock.left is None else min(REMEDY_SECONDS, clock.left)
         certificate = with_remedies(result.certificate, instance, time_limit=budget)
         result = replace(result, certificate=certificate)
@@ -121,6 +125,8 @@ def _solve_exact(instance, settings, clock, progress) -> Result:
 def _solve_colgen(instance, settings, clock, progress) -> Result:
     """Set partitioning by column generation and branch and price."""
     solver = choose_solver(settings, "LP", "colgen")
+    if settings.native:
+        raise InputError("column generation takes no native options: use method 'milp'")
     if not kernels.compiled():
         # Once on a machine, and no part of the run: neither its limit nor its report counts it.
         solve_colgen(Instance([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 3.0]], 2, 1.0))
@@ -207,25 +213,24 @@ def _solve_milp_once(instance, settings, clock) -> Result:
     """Eq. 8 over the admissible pairs."""
     form = "verbatim" if settings.method == "minlp" else "linear"
     solver = choose_solver(settings, milp.PROBLEM_CLASS[form], f"milp:{form}")
+    refuse_unused_native(settings, {solver})
     analysis = _analyse(instance, settings, clock)
     if analysis.certificate:
         return infeasible(instance, settings.method, analysis.certificate)
+    if settings.formulation is not None:
+        return _solve_own(instance, analysis.labelling, settings, solver, clock)
     unit_instance, scale = normalised(instance)
-    if settings.formulation is None:
-        model = milp.build(
-            unit_instance, analysis.labelling, form=form, constraints=settings.constraints
-        )
-    else:
-        model = build_own(settings.formulation, "formulation", unit_instance, analysis.labelling)
+    model = milp.build(
+        unit_instance, analysis.labelling, form=form, constraints=settings.constraints
+    )
     report, outcome = solve_step(
         settings.method, model, settings, solver, milp.PROBLEM_CLASS[form], clock, scale
     )
     if outcome.status == "infeasible":
-        certificate = {"kind": "search", "model": report.model, "solver": solver}
-        return infeasible(instance, settings.method, certificate, steps=(report,))
+        return infeasible(instance, settings.method, search_certificate(report), steps=(report,))
     labels = partition_of(model, instance, solver) if outcome.has_solution else None
     lower_bound = safe_bound(outcome) * scale
-    if labels is not None and settings.formulation is None:
+    if labels is not None:
         labels = improved(instance, labels)
         if objective_of(instance, labels) < lower_bound:
             lower_bound = 0.0
@@ -242,12 +247,52 @@ def _solve_milp_once(instance, settings, clock) -> Result:
     )
 
 
+def _solve_own(instance, labelling, settings, solver, clock) -> Result:
+    """A formulation of the user's own, in the user's own units.
+
+    Its bound holds for the partitions that it admits, and only if what it minimises is the sum of
+    squares: that is checked at the partition found.
+    """
+    model = build_own(settings.formulation, "formulation", instance, labelling)
+    problem_class = milp.PROBLEM_CLASS["verbatim" if settings.method == "minlp" else "linear"]
+    report, outcome = solve_step(settings.method, model, settings, solver, problem_class, clock)
+    if outcome.status == "infeasible":
+        certificate = search_certificate(report, settings.formulation)
+        return infeasible(instance, settings.method, certificate, steps=(report,))
+    labels = partition_of(model, instance, solver) if outcome.has_solution else None
+    largest = normalised(instance)[1]
+    lower_bound = safe_bound(outcome, largest)
+    if not _minimises_squares(model, outcome, instance, labels, 1e-6 * largest):
+        lower_bound = 0.0
+        report = replace(report, note="it does not minimise the sum of squares: no bound on that")
+    return certified(
+        instance,
+        settings.method,
+        rel_gap=settings.rel_gap,
+        labels=labels,
+        lower_bound=lower_bound,
+        stopped=outcome.status,
+        solver=solver,
+        steps=(report,),
+    )
+
+
+def _minimises_squares(model, outcome, instance, labels, tolerance) -> bool:
+    """Whether a user's own objective is the sum of squares, as far as one partition tells."""
+    (objective,) = model.component_data_objects(pyo.Objective, active=True)
+    if labels is None or objective.sense != pyo.minimize:
+        return False
+    cost = objective_of(instance, labels)
+    return math.isclose(outcome.objective, cost, rel_tol=1e-5, abs_tol=tolerance)
+
+
 def _solve_pipeline(instance, settings, clock, progress) -> Result:
     """The paper's Algorithm 1."""
     analysis = _analyse(instance, settings, clock)
     if analysis.certificate:
         return infeasible(instance, settings.method, analysis.certificate)
-    unit_instance, scale = normalised(instance)
+    own = any(map(is_own, (settings.step1, settings.step2, settings.step4)))
+    unit_instance, scale = (instance, 1.0) if own else normalised(instance)
     pipeline = Pipeline(unit_instance, analysis.labelling, settings, clock, scale)
     try:
         pipeline.run()

@@ -37,11 +37,11 @@ _MU_TARGETS = (1e-8, 1e-7, 1e-9)
 _SETTINGS = {"mu_strategy": "adaptive", "max_iter": 500, "sb": "yes"}
 
 
-@TransformationFactory.register(
-    "radcluster.factorise", doc="Replace each Schur block P by equations P = L L'"
-)
 class Factorise(Transformation):
-    """``TransformationFactory("radcluster.factorise").apply_to(model, rank=3)``."""
+    """``TransformationFactory("radcluster.factorise").apply_to(model, rank=3)``.
+
+    Pyomo knows it by that name once radcluster is imported (:mod:`radcluster.solvers.conic`).
+    """
 
     CONFIG = ConfigDict("radcluster.factorise")
     CONFIG.declare(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -35,13 +36,21 @@ from radcluster.steps import (
     build_own,
     choose_solver,
     load_callable,
+    name_of,
     named_solver,
     partition_of,
+    refuse_unused_native,
+    search_certificate,
     solve_step,
 )
 from radcluster.verify import objective_of, sq_center_distances
 
 STEP1 = ("sdp:perspective", "sdp:paper", "sdp:peng_wei", "kcenter", "kcenter:exact")
+
+
+def is_own(step: str | Callable) -> bool:
+    """Whether a step is the user's own, no built-in."""
+    return step not in (*STEP1, "rounding")
 
 
 class Pipeline:
@@ -89,6 +98,9 @@ class Pipeline:
             for step, problem_class in classes.items()
         }
         _refuse_unused(self.settings.solver, chosen, classes)
+        # Where none is named for an SDP, its size decides between these.
+        conic = ("clarabel", "scs") if chosen.get("step1", "") is None else ()
+        refuse_unused_native(self.settings, {*chosen.values(), *conic})
         return chosen
 
     def run(self) -> None:
@@ -131,15 +143,15 @@ class Pipeline:
                 **self.settings.sdp,
             )
             return replace(memberships, report=_rescaled(memberships.report, self.scale))
-        return self._custom_step1(load_callable(name, "step1", STEP1))
+        return self._own_step1(load_callable(name, "step1", STEP1))
 
-    def _custom_step1(self, function) -> Memberships:
+    def _own_step1(self, function) -> Memberships:
         start = time.perf_counter()
         scores = np.asarray(function(self.instance, self.labelling), dtype=float)
         shape = (self.instance.n_points, self.instance.n_clusters)
         if scores.shape != shape or not np.isfinite(scores).all():
             raise InputError(f"step1 must return finite scores of shape {shape}")
-        name = getattr(function, "__name__", str(function))
+        name = name_of(self.settings.step1)
         return Memberships(scores, StepReport("step1", name, seconds=time.perf_counter() - start))
 
     def _kcenter(self, *, exact: bool) -> Memberships:
@@ -187,10 +199,10 @@ class Pipeline:
         self.steps.append(report)
         if outcome.has_solution:
             self.labels = partition_of(model, self.instance, report.solver)
-        if outcome.status == "infeasible" and builder == "rounding":
-            # Its feasible set is that of the instance itself.
+        if outcome.status == "infeasible" and self.labels is None:
+            # The feasible set of the rounding programs is that of the instance itself.
             self.status = "infeasible"
-            self.certificate = {"kind": "search", "model": report.model, "solver": report.solver}
+            self.certificate = search_certificate(report, builder if is_own(builder) else None)
         elif outcome.status in ("time_limit", "interrupted"):
             self.status = outcome.status
         return outcome.has_solution and self.status == "feasible"

@@ -195,7 +195,9 @@ def _infeasible(instance, form, solver, program, solution, report) -> Membership
     if form == "paper":
         raise InfeasibleRelaxation(
             "sdp:paper is infeasible: no relaxed partition has the given cardinalities within the "
-            "admissible pairs (proven by a dual ray). sdp:perspective leaves them free."
+            "admissible pairs (proven by a dual ray). Give others (sdp option cardinalities), or "
+            "leave the labels as printed (anchored=False, --verbatim-labels), or take "
+            "sdp:perspective, in which they are free."
         )
     scores = np.zeros((instance.n_points, instance.n_clusters))
     certificate = {"kind": "search", "model": f"sdp:{form}", "solver": solver}

@@ -7,6 +7,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pyomo.environ as pyo
@@ -73,11 +74,20 @@ def named_solver(settings: Settings, problem_class: str, formulation: str, step=
     return registry.require(fitting[0], problem_class, formulation).name if fitting else None
 
 
+def refuse_unused_native(settings: Settings, solvers) -> None:
+    """Say so when a solver was given options of its own that is not going to be called."""
+    if unused := sorted(set(settings.native) - set(solvers)):
+        called = ", ".join(sorted(filter(None, solvers)))
+        raise InputError(f"native options for {unused[0]}, but the solvers are: {called}")
+
+
 def load_callable(reference: str | Callable, what: str, built_in=()) -> Callable:
     """A callable as given, or the one that ``"module:function"`` names."""
     if callable(reference):
         return reference
     module_name, _, function = str(reference).partition(":")
+    if "/" in module_name or module_name.startswith("."):
+        raise InputError(f"{what} is MODULE:FUNCTION, not a path: {Path(module_name).stem}:...")
     try:
         found = getattr(importlib.import_module(module_name), function)
     except (ImportError, AttributeError, ValueError) as error:
@@ -100,7 +110,16 @@ def build_own(reference: str | Callable, what: str, *arguments, built_in=()):
     model = builder(*arguments)
     if not isinstance(model, pyo.ConcreteModel) or model.component("pi") is None:
         raise InputError(f"{what} must return a ConcreteModel with variables pi, got {model!r}")
+    objectives = list(model.component_data_objects(pyo.Objective, active=True))
+    if len(objectives) != 1:
+        raise InputError(f"{what} {name_of(reference)} has {len(objectives)} active objectives")
     return model
+
+
+def search_certificate(report: StepReport, own: str | Callable | None = None) -> dict:
+    """That a solver found no solution of a model, built in or the user's own."""
+    certificate = {"kind": "search", "model": report.model, "solver": report.solver}
+    return certificate if own is None else certificate | {"own": name_of(own)}
 
 
 def solve_step(
@@ -141,11 +160,20 @@ def partition_of(model, instance: Instance, solver: str) -> np.ndarray:
     return labels
 
 
-def safe_bound(outcome: Outcome) -> float:
-    """Lower bound of a minimisation in normalised units, less what tolerances may have added."""
+def safe_bound(outcome: Outcome, largest: float = 1.0) -> float:
+    """Lower bound of a minimisation, less what tolerances may have added.
+
+    ``largest`` is the size of the largest admissible squared distance in the model's units.
+    """
     if math.isnan(outcome.bound):
         return 0.0
-    return max(0.0, outcome.bound - BOUND_MARGIN * abs(outcome.bound) - ABSOLUTE_MARGIN)
+    margin = BOUND_MARGIN * abs(outcome.bound) + ABSOLUTE_MARGIN * largest
+    return max(0.0, outcome.bound - margin)
+
+
+def name_of(reference: str | Callable) -> str:
+    """A user's own builder or step, as a message or a report names it."""
+    return reference if isinstance(reference, str) else getattr(reference, "__name__", "own")
 
 
 def normalised(instance: Instance) -> tuple[Instance, float]:

@@ -48,6 +48,42 @@ def test_bad_settings(values, message):
         Settings.from_mapping(values)
 
 
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("exact", {"step1": "sdp:paper"}),
+        ("exact", {"cuts": ["pair"]}),
+        ("milp", {"sdp": {"rlt": "lower"}}),
+        ("colgen", {"constraints": "quadratic"}),
+        ("pipeline", {"formulation": "mine:build"}),
+        ("heuristic", {"native": {"highs": {}, "scip": {}}}),
+        ("milp", {"repeat": False}),
+    ],
+)
+def test_settings_that_the_method_does_not_read_are_refused(method, settings):
+    (key,) = settings
+    with pytest.raises(InputError, match=f"{key} is for method"):
+        Settings(method=method, **settings)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("milp", {"solver": "highs"}),
+        ("pipeline", {"solver": ["clarabel", "highs"]}),
+        ("pipeline", {"step1": "kcenter"}),
+    ],
+)
+def test_options_for_a_solver_that_is_not_called_are_refused(method, settings):
+    with pytest.raises(InputError, match=r"native options for scip, but the solvers are: .*highs"):
+        solve(moons(), method, native={"scip": {"limits/nodes": 1}}, **settings)
+
+
+def test_column_generation_takes_no_native_options():
+    with pytest.raises(InputError, match="use method 'milp'"):
+        solve(moons(17), native={"highs": {"threads": 1}}, solver="highs")
+
+
 def test_numbers_of_numpy_are_numbers():
     settings = Settings(time_limit=np.float32(3), seed=np.int64(3))
     assert (settings.time_limit, settings.seed) == (3.0, 3)

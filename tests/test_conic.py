@@ -246,7 +246,8 @@ def test_importing_radcluster_is_enough_and_light():
     script = (
         "import sys, radcluster; heavy = {'clarabel', 'scs', 'cvxpy', 'pyomo.environ'};"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules);"
-        "from pyomo.environ import SolverFactory;"
-        "assert SolverFactory('clarabel').available(), 'clarabel'"
+        "from pyomo.environ import SolverFactory, TransformationFactory;"
+        "assert SolverFactory('clarabel').available(), 'clarabel';"
+        "assert TransformationFactory('radcluster.factorise') is not None, 'factorise'"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

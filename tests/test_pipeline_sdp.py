@@ -89,7 +89,7 @@ def test_options_of_the_sdp():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sdp": {"rlt": "lower"}}, "options of form='paper'"),
+        ({"sdp": {"rlt": "lower"}}, "options of the form paper"),
         ({"sdp": {"rank": 3}}, "rank is an option of solver='cyipopt'"),
         ({"step1": "kcenter", "sdp": {"tolerance": 1e-6}}, "step1 is kcenter"),
         ({"step1": "kcenter:exact", "cuts": ["pair"]}, "step1 is kcenter:exact"),

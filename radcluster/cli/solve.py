@@ -10,7 +10,7 @@ from rich.console import Console
 from radcluster.cli.files import write_labels
 from radcluster.cli.options import read_problem, shared
 from radcluster.cli.output import exit_code, only_json, print_result, progress_line
-from radcluster.config import METHODS, Settings, read_toml
+from radcluster.config import METHODS, SDP_OPTIONS, Settings, read_toml
 from radcluster.errors import InputError
 
 
@@ -24,14 +24,14 @@ from radcluster.errors import InputError
     metavar="NAME",
     help="Solver by name; repeat it for several steps, or say which: step1=scs.",
 )
-@click.option("--config", type=click.Path(), help="TOML file with the same keys as these options.")
+@click.option("--config", type=click.Path(), help="TOML file with these options: see the README.")
 @click.option("--rel-gap", type=float, help="Gap at which a partition counts as optimal.")
 @click.option("--threads", type=int, help="Threads of each solver.")
 @click.option("--seed", type=int, help="Seed of each solver and of random starts.")
 @click.option("--constraints", help="Radius constraint: clique, conflict or quadratic.")
 @click.option("--formulation", metavar="MODULE:FUNCTION", help="Your own builder for milp, minlp.")
 @click.option("--cuts", help="Cuts for the SDP of Step 1: pair,triangle,clique.")
-@click.option("--sdp", multiple=True, metavar="KEY=VALUE", help="An option of the SDP: rlt=lower.")
+@click.option("--sdp", multiple=True, metavar="KEY=VALUE", help=f"SDP: {', '.join(SDP_OPTIONS)}.")
 @click.option("--step1", help="sdp:perspective, sdp:paper, sdp:peng_wei, kcenter, kcenter:exact.")
 @click.option("--step2", metavar="MODULE:FUNCTION", help="Your own builder for Step 2.")
 @click.option("--step4", metavar="MODULE:FUNCTION", help="Your own builder for Step 4.")
@@ -131,7 +131,10 @@ def _parse_solvers(names):
         return list(names)
     if len(by_step) < len(names):
         raise InputError("name solvers either by step (step1=scs) or not, but not both ways")
-    return dict(name.split("=", 1) for name in names)
+    chosen = dict(name.split("=", 1) for name in names)
+    if len(chosen) < len(names):
+        raise InputError(f"several solvers for one step: {', '.join(names)}")
+    return chosen
 
 
 def _parse_native(items):

@@ -6,6 +6,7 @@ import json
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from radcluster.solvers.registry import SOLVERS
@@ -36,5 +37,6 @@ def command(as_json):
         version = row["version"] or ("installed" if row["installed"] else "-")
         hint = (row["obstacle"] or "").removeprefix("is not installed: ")
         style = "dim" if row["obstacle"] else None
-        table.add_row(row["name"], ", ".join(row["classes"]), version, hint, style=style)
+        # Escaped, because an extra in brackets would be taken for markup.
+        table.add_row(row["name"], ", ".join(row["classes"]), version, escape(hint), style=style)
     Console().print(table)

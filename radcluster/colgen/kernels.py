@@ -1,7 +1,7 @@
 """Whether the compiled kernels are at hand.
 
 Numba compiles them on their first call on a machine, which takes some twenty seconds, and keeps
-them beside their sources.
+them beside their sources, or where NUMBA_CACHE_DIR says.
 """
 
 from __future__ import annotations
@@ -15,5 +15,5 @@ def compiled() -> bool:
     """Whether the pricing kernel was compiled before, in this process or in an earlier one."""
     if price_cells.signatures:
         return True
-    folder = Path(price_cells.py_func.__code__.co_filename).parent / "__pycache__"
+    folder = Path(price_cells.stats.cache_path)
     return any(folder.glob(f"boxes.{price_cells.__name__}*.nbi"))

@@ -222,7 +222,10 @@ def _block_rows(block, columns, index):
                 column.append(index[id(entry)])
                 continue
         elif entry.__class__ not in native_numeric_types and entry.is_potentially_variable():
-            raise InputError(f"{_where(block, r)} is {entry}: neither a variable nor a constant")
+            raise InputError(
+                f"{_where(block, r)} is {entry}: neither a variable nor a constant. "
+                f"Leave it to the block, and state it by an equation."
+            )
         number = value(entry, exception=False)
         if number is None or not math.isfinite(number):
             raise InputError(f"{_where(block, r)} is {number}: not a finite number")

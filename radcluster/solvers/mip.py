@@ -18,10 +18,15 @@ from dataclasses import dataclass
 import highspy
 import pyomo.environ as pyo
 import pyscipopt
-from pyomo.common.errors import ApplicationError
+from pyomo.common.errors import (
+    ApplicationError,
+    InvalidConstraintError,
+    InvalidExpressionError,
+)
 from pyomo.contrib.solver.common.factory import SolverFactory as NewSolverFactory
 from pyomo.contrib.solver.common.results import SolutionStatus
 from pyomo.contrib.solver.common.results import TerminationCondition as New
+from pyomo.contrib.solver.common.util import IncompatibleModelError
 from pyomo.opt import TerminationCondition as Old
 
 from radcluster.errors import InputError, SolverFailure
@@ -68,6 +73,12 @@ def solve_model(
         with _quiet():
             adaptor = _solve_new if info.name in _NEW_STYLE else _solve_legacy
             status, has_solution, bound, message = adaptor(info.name, model, options, problem_class)
+    except (IncompatibleModelError, InvalidConstraintError, InvalidExpressionError) as error:
+        others = ", ".join(other.name for other in registry.usable("MINLP"))
+        raise InputError(
+            f"{info.name} cannot take {title_of(model)} as it was built: {error} "
+            f"Installed solvers for nonlinear models: {others}."
+        ) from None
     except (ApplicationError, *_native_errors(info.name)) as error:
         raise SolverFailure(f"{info.name} failed on {title_of(model)}: {error}") from error
     objective = next(model.component_data_objects(pyo.Objective, active=True))

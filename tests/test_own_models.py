@@ -1,0 +1,140 @@
+"""Builders of the user's own: their units, their objectives, and whose fault infeasibility is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from cases import MOONS_OPTIMA, moons
+
+from radcluster import InputError, solve
+from radcluster.certificates import check, explain
+from radcluster.models import milp, rounding
+from radcluster.verify import objective_of, violations
+
+
+def largest_cluster(instance, labelling):
+    """Minimise the largest number of points in a cluster."""
+    m = milp.build(instance, labelling)
+    m.within_cluster_scatter.deactivate()
+    m.t = pyo.Var(bounds=(0, 100))
+    m.below = pyo.Constraint(
+        m.CLUSTERS, rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) <= m.t
+    )
+    m.size = pyo.Objective(expr=m.t)
+    return m
+
+
+def cubes(instance, labelling):
+    m = milp.build(instance, labelling)
+    m.within_cluster_scatter.deactivate()
+    d = instance.sq_distances
+    m.cubed = pyo.Objective(expr=pyo.quicksum(d[i, j] ** 1.5 * z for (i, j, _), z in m.z.items()))
+    return m
+
+
+def worst(instance, labelling):
+    m = milp.build(instance, labelling)
+    m.within_cluster_scatter.sense = pyo.maximize
+    return m
+
+
+@pytest.mark.parametrize("builder", [largest_cluster, cubes, worst])
+def test_the_bound_of_another_objective_is_no_bound(builder):
+    result = solve(moons(), "milp", formulation=builder)
+    assert violations(moons(), result.labels) == []
+    assert (result.status, result.lower_bound) == ("feasible", 0.0)
+    assert "sum of squares" in result.steps[0].note
+
+
+def test_a_constraint_keeps_the_bound_and_sees_the_users_units():
+    seen = []
+
+    def dearest(instance, labelling):
+        """No cluster costs more than 0.2, in the units of the data."""
+        seen.append(instance)
+        m = milp.build(instance, labelling)
+        d = instance.sq_distances
+        cost = {k: [] for k in m.CLUSTERS}
+        for (i, j, k), z in m.z.items():
+            cost[k].append(d[i, j] * z)
+        m.cap = pyo.Constraint(
+            [k for k in cost if cost[k]], rule=lambda m, k: pyo.quicksum(cost[k]) <= 0.2
+        )
+        return m
+
+    result = solve(moons(), "milp", formulation=dearest)
+    np.testing.assert_array_equal(seen[0].points, moons().points)
+    assert result.status == "optimal"
+    assert result.objective > MOONS_OPTIMA[16, 0.189]
+    costs = [_cost(result.labels == k) for k in range(16)]
+    assert max(costs) <= 0.2 + 1e-9
+
+
+def _cost(members):
+    d = moons().sq_distances[np.ix_(members, members)]
+    return d.sum() / (2 * members.sum())
+
+
+def at_least_seven(instance, labelling):
+    m = milp.build(instance, labelling)
+    m.at_least_seven = pyo.Constraint(
+        m.CLUSTERS, rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) >= 7
+    )
+    return m
+
+
+def step2_without_points(instance, scores, labelling):
+    m = rounding.build_step2(instance, scores, labelling)
+    m.never = pyo.Constraint(expr=pyo.quicksum(m.pi.values()) <= 1)
+    return m
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "name"),
+    [
+        ("milp", {"formulation": at_least_seven}, "at_least_seven"),
+        ("pipeline", {"step2": step2_without_points}, "step2_without_points"),
+    ],
+)
+def test_infeasibility_of_ones_own_making_is_not_the_instances(method, settings, name):
+    result = solve(moons(), method, **settings)
+    assert (result.status, result.certificate["own"]) == ("infeasible", name)
+    assert "fewest_clusters" not in result.certificate
+    assert f"highs proved that {name} has no solution" in explain(result.certificate, moons())
+    assert not check(result.certificate, moons())
+
+
+def test_own_steps_see_the_users_units():
+    def near_anchors(instance, labelling):
+        np.testing.assert_array_equal(instance.points, moons().points)
+        return -instance.sq_distances[:, list(labelling.anchors)]
+
+    result = solve(moons(), "pipeline", step1=near_anchors)
+    assert result.steps[0].model == "near_anchors"
+    assert result.objective == pytest.approx(objective_of(moons(), result.labels))
+
+
+def two_objectives(instance, labelling):
+    m = milp.build(instance, labelling)
+    m.another = pyo.Objective(expr=0)
+    return m
+
+
+def products(instance, labelling):
+    m = milp.build(instance, labelling)
+    m.curved = pyo.Constraint(expr=m.pi[0, 0] * m.pi[1, 0] * m.pi[2, 0] <= 1)
+    return m
+
+
+@pytest.mark.parametrize(
+    ("formulation", "message"),
+    [
+        (two_objectives, "two_objectives has 2 active objectives"),
+        (products, "highs cannot take milp:linear as it was built.*scip"),
+        ("./mine.py:build", "not a path: mine:"),
+    ],
+)
+def test_builders_that_cannot_be_used(formulation, message):
+    with pytest.raises(InputError, match=message):
+        solve(moons(), "milp", formulation=formulation)
