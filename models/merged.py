@@ -8,6 +8,7 @@ the points themselves.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,13 +68,15 @@ class Merged:
                 terms[j].append(weight[i] * x)
         return terms
 
+    def half_inner_terms(self, block: SchurBlockData) -> Iterator[tuple]:
+        """The variables of a block's X, each with its coefficient in 1/2 <D, X>."""
+        position, scatter = self.position, self.scatter.tolist()
+        for (i, j), x in block.X.items():
+            yield x, (0.5 if i == j else 1.0) * scatter[position[i]][position[j]]
+
     def half_inner(self, block: SchurBlockData):
         """1/2 <D, X> over the variables of a block."""
-        position, scatter = self.position, self.scatter.tolist()
-        return quicksum(
-            (0.5 if i == j else 1.0) * scatter[position[i]][position[j]] * x
-            for (i, j), x in block.X.items()
-        )
+        return quicksum(coefficient * x for x, coefficient in self.half_inner_terms(block))
 
 
 def merge(instance: Instance, labelling: Labelling | None = None) -> Merged:

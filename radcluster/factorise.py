@@ -55,13 +55,14 @@ class Factorise(Transformation):
 
     def _apply_to(self, model, **kwds):
         config = self.CONFIG(kwds)
-        for block in schur_blocks(model):
+        blocks = schur_blocks(model)
+        if not blocks:
+            raise InputError(f"{model.name} has no Schur blocks, or they are factorised already")
+        for block in blocks:
             _factorise(block, min(config.rank or block.order, block.order))
 
 
 def _factorise(block: SchurBlockData, rank: int) -> None:
-    if block.component("L") is not None:
-        raise InputError(f"the Schur block {block.name} is factorised already")
     n = block.order
     start = _start(block, rank)
     cells = [(p, c) for p in range(n) for c in range(min(p + 1, rank))]
@@ -78,6 +79,7 @@ def _factorise(block: SchurBlockData, rank: int) -> None:
         return inner - b.triangle[q * (q + 1) // 2 + p] == 0
 
     pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+    block.cone.deactivate()
     block.factor = pyo.Constraint(pairs, rule=product, doc="P = L L'")
 
 

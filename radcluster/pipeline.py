@@ -9,7 +9,9 @@
 
 Each step also takes a callable or ``"module:function"``, so that an edited formulation drops in:
 
-    step1(instance, labelling) -> scores of shape (N, K), larger for likelier
+    step1(instance, labelling) -> a model of radcluster.models.sdp.build, edited, which is solved
+                                  and bounded as the built-in ones are; or
+                                  scores of shape (N, K), larger for likelier
     step2(instance, scores, labelling) -> ConcreteModel with variables pi[i, k]
     step4(instance, sq_center_distances, labelling) -> ConcreteModel with variables pi[i, k]
 """
@@ -22,6 +24,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pyomo.environ as pyo
 from scipy.optimize import linear_sum_assignment
 
 from radcluster.config import Settings
@@ -86,8 +89,10 @@ class Pipeline:
         assignment_class = rounding.PROBLEM_CLASS[self.constraints]
         classes = {"step2": assignment_class, "step4": assignment_class}
         step1 = self.settings.step1
-        if isinstance(step1, str) and step1 in STEP1 and step1 != "kcenter":
-            classes = {"step1": "SDP" if step1.startswith("sdp") else "MILP"} | classes
+        if step1 == "kcenter:exact":
+            classes = {"step1": "MILP"} | classes
+        elif step1 != "kcenter":
+            classes = {"step1": "SDP"} | classes
         if (self.settings.sdp or self.settings.cuts) and classes.get("step1") != "SDP":
             raise InputError(f"sdp and cuts are options of an SDP, and step1 is {step1}")
         chosen = {
@@ -129,30 +134,52 @@ class Pipeline:
         name = self.settings.step1
         if name in ("kcenter", "kcenter:exact"):
             return self._kcenter(exact=name == "kcenter:exact")
-        if isinstance(name, str) and name.startswith("sdp:") and name in STEP1:
-            from radcluster.step1_sdp import solve_sdp
+        if is_own(name):
+            return self._own_step1(load_callable(name, "step1", STEP1))
+        from radcluster.step1_sdp import solve_sdp
 
-            solver = self.solvers["step1"]
-            memberships = solve_sdp(
-                self.instance,
-                self.labelling,
-                form=name.removeprefix("sdp:"),
-                solver=solver,
-                options=self.settings.options(solver, self.clock.left),
-                cuts=self.settings.cuts,
-                **self.settings.sdp,
-            )
-            return replace(memberships, report=_rescaled(memberships.report, self.scale))
-        return self._own_step1(load_callable(name, "step1", STEP1))
+        memberships = solve_sdp(
+            self.instance,
+            self.labelling,
+            form=name.removeprefix("sdp:"),
+            **self._conic_options(),
+            **self.settings.sdp,
+        )
+        return replace(memberships, report=_rescaled(memberships.report, self.scale))
+
+    def _conic_options(self) -> dict:
+        solver = self.solvers["step1"]
+        options = self.settings.options(solver, self.clock.left)
+        return {"solver": solver, "options": options, "cuts": self.settings.cuts}
 
     def _own_step1(self, function) -> Memberships:
+        """Scores as the user computes them, or from the user's edit of an SDP."""
         start = time.perf_counter()
-        scores = np.asarray(function(self.instance, self.labelling), dtype=float)
+        found = function(self.instance, self.labelling)
+        if isinstance(found, pyo.ConcreteModel):
+            return self._own_sdp(found)
+        if self.solvers["step1"] or self.settings.sdp or self.settings.cuts:
+            raise InputError("step1 returned scores: there is no SDP to solve")
+        scores = np.asarray(found, dtype=float)
         shape = (self.instance.n_points, self.instance.n_clusters)
         if scores.shape != shape or not np.isfinite(scores).all():
             raise InputError(f"step1 must return finite scores of shape {shape}")
         name = name_of(self.settings.step1)
         return Memberships(scores, StepReport("step1", name, seconds=time.perf_counter() - start))
+
+    def _own_sdp(self, model) -> Memberships:
+        from radcluster.step1_sdp import solve_model
+
+        options = dict(self.settings.sdp)
+        if building := set(options) - {"tolerance", "rounds", "rank"}:
+            raise InputError(f"step1 builds its model itself: sdp option {min(building)} is unused")
+        memberships = solve_model(
+            model, self.instance, self.labelling, **self._conic_options(), **options
+        )
+        if memberships.certificate is None:
+            return memberships
+        certificate = search_certificate(memberships.report, self.settings.step1)
+        return replace(memberships, certificate=certificate)
 
     def _kcenter(self, *, exact: bool) -> Memberships:
         """Scores -d(i, centre of k), the centres matched to the anchors they are nearest to."""

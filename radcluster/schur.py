@@ -6,24 +6,49 @@ Pyomo has no semidefinite constraint. :class:`SchurBlock` states one,
 
 with X symmetric and kept as one triangle. By Schur's complement the bordered form says
 X >= y y' / s for s > 0, which is how a relaxed product of y with itself enters a program. Each
-entry is a variable of the block, a variable from elsewhere in the model, or a constant. The block
-holds no constraint that Pyomo would send to a solver by itself: the conic solvers of
-:mod:`radcluster.solvers.conic` read it as a cone, and the transformation ``radcluster.factorise``
-turns it into polynomial equations for a nonlinear solver.
+entry is a variable of the block, a variable from elsewhere in the model, or a constant. The block's
+constraint ``cone`` says so in an expression of its own, :class:`SmallestEigenvalue`. The conic
+solvers of :mod:`radcluster.solvers.conic` read it as a cone, the transformation
+``radcluster.factorise`` turns it into polynomial equations for a nonlinear solver, and every other
+solver refuses it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Integral
 
 import numpy as np
 from pyomo.common.collections import ComponentMap
 from pyomo.core.base.block import BlockData, declare_custom_block
-from pyomo.environ import Block, Reals, Var, value
+from pyomo.core.expr.numeric_expr import NumericExpression
+from pyomo.environ import Block, Constraint, Reals, Var, value
 
 #: Largest order whose matrix is drawn when the block is printed.
 DRAWN_ORDER = 12
+
+
+class SmallestEigenvalue(NumericExpression):
+    """The smallest eigenvalue of a symmetric matrix, given by its upper triangle by columns."""
+
+    __slots__ = ()
+
+    def nargs(self) -> int:
+        return len(self._args_)
+
+    def getname(self, *args, **kwds) -> str:
+        return "smallest_eigenvalue"
+
+    def _compute_polynomial_degree(self, result):
+        return None
+
+    def _apply_operation(self, result) -> float:
+        return float(np.linalg.eigvalsh(unpack(list(result)))[0])
+
+    def _to_string(self, values, verbose, smap) -> str:
+        order = order_of(len(values))
+        return f"{self.getname()}({order} x {order})"
 
 
 @declare_custom_block(name="SchurBlock", rule="build")
@@ -39,6 +64,8 @@ class SchurBlockData(BlockData):
     X, y : Var
         The variables the block owns: ``X[i, j]`` with i not after j, and ``y[i]``. Entries given
         from outside have none; :meth:`entry` finds either.
+    cone : Constraint
+        That the smallest eigenvalue of the matrix is not negative; deactivate it to drop the cone.
 
     Examples
     --------
@@ -103,6 +130,7 @@ class SchurBlockData(BlockData):
             self.y = Var([i for i in self.labels if given_y.get(i) is None])
             self.triangle += [self.y[i] if i in self.y else given_y[i] for i in self.labels]
             self.triangle.append(s)
+        self.cone = Constraint(expr=SmallestEigenvalue(self.triangle) >= 0)
 
     @property
     def order(self) -> int:
@@ -131,11 +159,11 @@ class SchurBlockData(BlockData):
 
 
 def schur_blocks(model: Block) -> list[SchurBlockData]:
-    """The active Schur blocks of a model, in order of declaration."""
+    """The active Schur blocks of a model whose cone is active, in order of declaration."""
     return [
         block
         for block in model.block_data_objects(active=True, descend_into=True)
-        if isinstance(block, SchurBlockData)
+        if isinstance(block, SchurBlockData) and block.cone.active
     ]
 
 
@@ -156,10 +184,15 @@ def triangle_indices(order: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, columns
 
 
+def order_of(n_entries: int) -> int:
+    """Order of the matrix whose triangle has this many entries."""
+    return (math.isqrt(8 * n_entries + 1) - 1) // 2
+
+
 def unpack(triangle) -> np.ndarray:
     """Symmetric matrix from its upper triangle, column by column."""
     triangle = np.asarray(triangle, dtype=float)
-    order = (int(np.sqrt(8 * len(triangle) + 1)) - 1) // 2
+    order = order_of(len(triangle))
     rows, columns = triangle_indices(order)
     matrix = np.empty((order, order))
     matrix[rows, columns] = matrix[columns, rows] = triangle

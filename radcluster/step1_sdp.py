@@ -32,6 +32,7 @@ from radcluster.sdp_bounds import peng_wei_bound, proves_infeasible, safe_bound
 from radcluster.solvers import registry
 from radcluster.solvers.conic_backends import ConicSolution, solve_program
 from radcluster.solvers.conic_program import ConicProgram, compile_model
+from radcluster.solvers.mip import title_of
 from radcluster.solvers.options import Options
 
 #: Beyond this order, the work of an interior-point step makes a first-order method the default.
@@ -101,14 +102,51 @@ def solve_sdp(
         proof that holds.
     """
     start = time.perf_counter()
+    if solver is not None:
+        registry.require(solver, "SDP", f"sdp:{form}")
+    model = sdp.build(instance, labelling, form=form, **{"reduce": True} | build_options)
+    return solve_model(
+        model,
+        instance,
+        labelling,
+        solver=solver,
+        options=options,
+        tolerance=tolerance,
+        cuts=cuts,
+        rounds=rounds,
+        rank=rank,
+        start=start,
+    )
+
+
+def solve_model(
+    model: pyo.ConcreteModel,
+    instance: Instance,
+    labelling: Labelling | None = None,
+    *,
+    solver: str | None = None,
+    options: Options = Options(),  # noqa: B008 - frozen
+    tolerance: float | None = None,
+    cuts: Iterable[str] = (),
+    rounds: int = 5,
+    rank: int | None = None,
+    start: float | None = None,
+) -> Memberships:
+    """Solve a model that :func:`radcluster.models.sdp.build` built, as it was or edited since.
+
+    Parameters and return value are those of :func:`solve_sdp`. Constraints that were added make
+    the bound one on the partitions that satisfy them; the bound is 0 when the objective is not the
+    sum of squares any more.
+    """
+    start = time.perf_counter() if start is None else start
+    form = title_of(model).removeprefix("sdp:")
+    if form not in sdp.FORMS:
+        raise InputError(f"{title_of(model)!r} is no model of radcluster.models.sdp.build")
     cuts = tuple(cuts)
     if cuts and form == "paper":
         raise InputError("cuts are for the forms perspective and peng_wei")
-    if solver is not None:
-        registry.require(solver, "SDP", f"sdp:{form}")
     if rank is not None and solver != "cyipopt":
         raise InputError("rank is an option of solver='cyipopt'")
-    model = sdp.build(instance, labelling, form=form, **{"reduce": True} | build_options)
     solver = solver or _default_solver(model)
     if solver == "scs":
         tolerance = tolerance or _SCS_TOLERANCE[form]
@@ -126,9 +164,27 @@ def solve_sdp(
     report = _report(form, solver, program, solution, bound, start)
     if solution.status == "infeasible":
         return _infeasible(instance, form, solver, program, solution, report)
-    scores = _SCORES[form](model, merged.merge(instance, labelling), labelling, instance)
-    lower_bound = 0.0 if form == "paper" else max(bound, 0.0)
+    data = merged.merge(instance, labelling)
+    scores = _SCORES[form](model, data, labelling, instance)
+    lower_bound = max(bound, 0.0) if _bounds_the_squares(form, model, program, data) else 0.0
     return Memberships(scores=scores, report=report, lower_bound=lower_bound)
+
+
+def _bounds_the_squares(form, model, program: ConicProgram, data: merged.Merged) -> bool:
+    """Whether the program minimises 1/2 <D, Z>, which an edit may have changed."""
+    if form == "paper" or program.sign < 0:
+        return False
+    copies = [1] if form == "peng_wei" else [len(ks) for ks in model.stands_for.values()]
+    expected = {
+        id(x): count * coefficient
+        for count, block in zip(copies, model.Z.values(), strict=True)
+        for x, coefficient in data.half_inner_terms(block)
+    }
+    found = dict(zip(map(id, program.columns), program.c.tolist(), strict=True))
+    unit = 1e-9 * max(map(abs, expected.values()), default=0.0)
+    return program.offset == 0.0 and all(
+        abs(found.get(key, 0.0) - expected.get(key, 0.0)) <= unit for key in {*found, *expected}
+    )
 
 
 def _default_solver(model) -> str:

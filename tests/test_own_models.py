@@ -9,7 +9,7 @@ from cases import MOONS_OPTIMA, moons
 
 from radcluster import InputError, solve
 from radcluster.certificates import check, explain
-from radcluster.models import milp, rounding
+from radcluster.models import milp, rounding, sdp
 from radcluster.verify import objective_of, violations
 
 
@@ -138,3 +138,78 @@ def products(instance, labelling):
 def test_builders_that_cannot_be_used(formulation, message):
     with pytest.raises(InputError, match=message):
         solve(moons(), "milp", formulation=formulation)
+
+
+def two_at_least(instance, labelling):
+    """The SDP of Step 1 with two points or more in every cluster that can hold them."""
+    m = sdp.build(instance, labelling)
+    full = [k for k in m.CLUSTERS if len(m.members[k]) >= 2]
+    m.two = pyo.Constraint(
+        full, rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) >= 2
+    )
+    return m
+
+
+@pytest.mark.parametrize("solver", [None, "scs"])
+def test_an_edited_sdp_drops_in_and_keeps_its_safe_bound(solver):
+    plain = solve(moons(), "pipeline")
+    edited = solve(moons(), "pipeline", solver, step1=two_at_least)
+    assert edited.steps[0].solver == (solver or "clarabel")
+    assert edited.steps[0].n_constraints > plain.steps[0].n_constraints
+    assert edited.lower_bound > plain.lower_bound + 1e-3
+    assert edited.lower_bound == pytest.approx(edited.steps[0].bound)
+    # The bound is one on the partitions that the edit admits.
+    optimum = solve(moons(), "milp", formulation=_two_at_least_milp)
+    assert optimum.status == "optimal"
+    assert edited.lower_bound <= optimum.objective
+
+
+def _two_at_least_milp(instance, labelling):
+    m = milp.build(instance, labelling)
+    full = [k for k in m.CLUSTERS if len(m.members[k]) >= 2]
+    m.two = pyo.Constraint(
+        full, rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) >= 2
+    )
+    return m
+
+
+@pytest.mark.parametrize("form", ["perspective", "peng_wei"])
+def test_an_edited_objective_of_an_sdp_bounds_nothing(form):
+    def halved(instance, labelling):
+        m = sdp.build(instance, labelling, form=form)
+        m.within_cluster_scatter.set_value(m.within_cluster_scatter.expr / 2)
+        return m
+
+    def untouched(instance, labelling):
+        return sdp.build(instance, labelling, form=form)
+
+    settings = {"step1": untouched, "cuts": ["pair"], "sdp": {"tolerance": 1e-6}}
+    assert solve(moons(), "pipeline", **settings).lower_bound > 1.13
+    result = solve(moons(), "pipeline", step1=halved)
+    assert result.lower_bound == 0.0 and result.steps[0].bound > 0.5
+
+
+def no_room(instance, labelling):
+    m = sdp.build(instance, labelling)
+    m.never = pyo.Constraint(expr=m.Z[0].X[labelling.anchors[0], labelling.anchors[0]] >= 2)
+    return m
+
+
+def test_an_edited_sdp_without_a_solution_is_not_the_instances_fault():
+    result = solve(moons(), "pipeline", step1=no_room)
+    assert (result.status, result.certificate["own"]) == ("infeasible", "no_room")
+
+
+@pytest.mark.parametrize(
+    ("step1", "settings", "message"),
+    [
+        (lambda instance, labelling: milp.build(instance), {}, "is no model of"),
+        (two_at_least, {"sdp": {"rlt": "lower"}}, "builds its model itself: sdp option rlt"),
+        (lambda i, labelling: np.zeros((100, 16)), {"solver": "scs"}, "there is no SDP"),
+        (lambda i, labelling: np.zeros((100, 16)), {"cuts": ["pair"]}, "there is no SDP"),
+        (lambda i, labelling: np.zeros((3, 16)), {}, r"finite scores of shape \(100, 16\)"),
+    ],
+)
+def test_step1_that_cannot_be_used(step1, settings, message):
+    with pytest.raises(InputError, match=message):
+        solve(moons(), "pipeline", step1=step1, **settings)

@@ -9,8 +9,13 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 from known_sdps import smallest_eigenvalue, theta_of_5_cycle
+from pyomo.common.errors import DeveloperError
 
+from radcluster.errors import InputError
 from radcluster.schur import SchurBlock, dual_matrices, schur_blocks, unpack
+from radcluster.solvers import registry
+from radcluster.solvers.conic_program import compile_model
+from radcluster.solvers.mip import solve_model
 
 
 def test_one_triangle_of_variables():
@@ -91,6 +96,31 @@ def test_the_dual_matrix_of_a_maximisation_is_negative():
     m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
     pyo.SolverFactory("clarabel").solve(m)
     assert np.linalg.eigvalsh(dual_matrices(m)[m.psd])[-1] < 1e-7
+
+
+def test_the_cone_is_a_constraint_that_can_be_evaluated_and_dropped():
+    m = smallest_eigenvalue()
+    for (i, j), var in m.psd.X.items():
+        var.set_value(float(i == j) - 0.75)
+    # The identity less 0.75 in every entry.
+    assert pyo.value(m.psd.cone.body) == pytest.approx(1 - 3 * 0.75)
+    assert m.psd.cone.lslack() < 0
+    assert str(m.psd.cone.expr) == "0  <=  smallest_eigenvalue(3 x 3)"
+    m.psd.cone.deactivate()
+    assert schur_blocks(m) == []
+    assert compile_model(m).orders == []
+
+
+@pytest.mark.parametrize("solver", [info.name for info in registry.usable("MILP")])
+def test_solvers_without_cones_refuse_the_block(solver):
+    """They would drop it otherwise, and call the optimum of what is left the optimum."""
+    m = smallest_eigenvalue()
+    for var in m.psd.X.values():
+        var.setlb(-1.0)
+        var.setub(1.0)
+    with pytest.raises((InputError, NotImplementedError, ValueError, DeveloperError)):
+        solve_model(m, solver)
+    assert all(var.value is None for var in m.psd.X.values())
 
 
 def test_unpack():

@@ -123,18 +123,28 @@ def compile_model(model: Block) -> ConicProgram:
         raise InputError(
             f"{len(objectives)} objectives are active, among them {objectives[1].name}"
         )
-    try:
-        form = LinearStandardFormCompiler().write(model, mixed_form=True)
-    except (InvalidConstraintError, InvalidExpressionError) as error:
-        raise InputError(f"conic solvers take linear expressions only: {error}") from None
+    blocks = schur_blocks(model)
+    form = _linear_part(model, blocks)
     # A large model makes many small objects here, none of them garbage.
     with PauseGC():
-        return _assemble(model, form, objectives)
+        return _assemble(form, objectives, blocks)
 
 
-def _assemble(model, form, objectives) -> ConicProgram:
+def _linear_part(model, blocks):
+    """All but the cones, compiled by Pyomo."""
+    for block in blocks:
+        block.cone.deactivate()
+    try:
+        return LinearStandardFormCompiler().write(model, mixed_form=True)
+    except (InvalidConstraintError, InvalidExpressionError) as error:
+        raise InputError(f"conic solvers take linear expressions only: {error}") from None
+    finally:
+        for block in blocks:
+            block.cone.activate()
+
+
+def _assemble(form, objectives, blocks) -> ConicProgram:
     """The compiled linear part, the bounds and the Schur blocks, put together."""
-    blocks = schur_blocks(model)
     columns = list(form.columns)
     index = {id(var): number for number, var in enumerate(columns)}
     cones = [_block_rows(block, columns, index) for block in blocks]
