@@ -29,6 +29,7 @@ def folder(tmp_path_factory):
         "word_first.csv": "0,zero\n1,1\n",
         "ragged.csv": "0,0\n1\n",
         "empty.csv": "",
+        "missing_first.csv": "NA,NA\n0,0\n1,1\n",
         "only_header.csv": "x,y\n",
         "nan.csv": "0,0\nnan,1\n",
         "links.csv": "0,1\n",
@@ -178,6 +179,19 @@ BAD = [
     (("word_first.csv", "-k", 2), "row 1, column 2 is not a number: 'zero'"),
     (("ragged.csv", "-k", 2), "row 2 has 1 columns"),
     (("empty.csv", "-k", 2), "no rows of numbers"),
+    (("missing_first.csv", "-k", 2), "row 1, column 1 is not a number: 'NA'"),
+    (("moons.csv", "-k", 16, "--step1", "sdp:paper"), "step1 is for method 'pipeline'"),
+    (("moons.csv", "-k", 16, "--method", "pipeline", "--sdp", "rlt"), "--sdp takes KEY=VALUE"),
+    (
+        ("moons.csv", "-k", 16, "--method", "pipeline", "--step1", "sdp:paper")
+        + ("--sdp", "cardinalities=a,b"),
+        "cardinalities must be numbers",
+    ),
+    (
+        ("moons.csv", "-k", 16, "--method", "pipeline", "--solver", "step1=scs")
+        + ("--solver", "step1=clarabel"),
+        "several solvers for one step",
+    ),
     (("only_header.csv", "-k", 2), "no rows of numbers"),
     (("nan.csv", "-k", 2), "points[1, 0] is nan"),
     (("binary.csv", "-k", 2), "not a text file"),

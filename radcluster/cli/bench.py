@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 
 import click
 from rich.console import Console
+
+from radcluster.errors import InputError
 
 SUITES = ("foundation", "sdp", "exact")
 
@@ -16,6 +19,8 @@ def command(suite):
     """Run a benchmark suite and print its table."""
     # Wide enough for the tables, in a pipe too.
     console = Console(width=max(Console().width, 110))
+    if suite in ("sdp", "all") and importlib.util.find_spec("cvxpy") is None:
+        raise InputError("the suite sdp compares with CVXPY: pip install cvxpy")
     for name in SUITES if suite == "all" else (suite,):
         console.rule(name)
         importlib.import_module(f"radcluster.benchmarks.{name}").run(console)

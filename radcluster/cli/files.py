@@ -82,7 +82,7 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _to_numbers(path: Path, rows) -> np.ndarray:
-    if rows and not any(_is_number(cell) for cell in rows[0][1]):
+    if rows and not any(_is_number(cell) or _is_missing(cell) for cell in rows[0][1]):
         rows = rows[1:]  # a header
     if not rows:
         raise InputError(f"{path} holds no rows of numbers")
@@ -102,6 +102,11 @@ def _to_numbers(path: Path, rows) -> np.ndarray:
                         f"{path}: row {number}, column {column} is not a number: {cell!r}"
                     ) from None
         raise
+
+
+def _is_missing(cell: str) -> bool:
+    """Whether it stands for a number that is not known: such a row is no header."""
+    return cell.strip().lower() in ("", "na", "n/a", "null", "none", "?", "-")
 
 
 def _is_number(cell: str) -> bool:
