@@ -45,7 +45,8 @@ def check_cardinalities(instance: Instance, cardinalities) -> np.ndarray:
         sizes = np.asarray(cardinalities, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"cardinalities must be numbers, got {cardinalities!r}") from None
-    if sizes.shape != (k,) or sizes.min() < 1 or abs(sizes.sum() - n) > 1e-9 * n:
+    fits = sizes.shape == (k,) and sizes.min() >= 1 and abs(sizes.sum() - n) <= 1e-9 * n
+    if not fits:
         raise InputError(f"cardinalities must be {k} numbers >= 1 that add up to {n}")
     return sizes
 
@@ -121,7 +122,8 @@ def _most(instance: Instance, data: merged.Merged, k: int) -> np.ndarray:
     limit = 4 * float(diameter_limit(instance.radii[k]))
     if np.isfinite(limit):
         # The left side is at most 4 by diag M = 1; a larger number would only scale badly.
-        most = limit / np.maximum(data.widest, limit / 4) - 1.0
+        wide = data.widest > limit / 4
+        most = np.where(wide, limit / np.where(wide, data.widest, 1.0), 4.0) - 1.0
     else:
         most = np.full(data.widest.shape, None)
     for g, h in data.group_of[instance.cannot_link]:

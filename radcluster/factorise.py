@@ -21,13 +21,14 @@ from pyomo.opt import TerminationCondition
 
 from radcluster.errors import InputError
 from radcluster.schur import SchurBlockData, schur_blocks, triangle_indices, unpack
-from radcluster.sdp_bounds import dual_violation
+from radcluster.sdp_bounds import dual_violation, primal_violation
 from radcluster.solvers import registry
 from radcluster.solvers.conic_backends import ConicSolution
 from radcluster.solvers.conic_program import ConicProgram, compile_model, triangle_scale
 from radcluster.solvers.options import Options
 
-#: Dual infeasibility and gap, both relative, up to which a stationary point counts as verified.
+#: Infeasibility, primal and dual, and gap up to which a stationary point counts as verified, the
+#: objective in units of its largest coefficient.
 VERIFIED = 1e-5
 
 #: Ipopt's last barrier parameter, in units of the largest objective coefficient; tried in turn
@@ -147,27 +148,26 @@ def solve_factorised(
 def _attempt(model, settings, verbose, rank) -> tuple[float, ConicSolution]:
     """One run of Ipopt: how far its point is from a solution of the program, and the point."""
     clone = model.clone()
-    program = compile_model(clone)
-    unit = max(float(np.abs(program.c).max()), np.finfo(float).tiny)
+    program, unit = compile_model(clone).scaled()
     _prepare(clone, program, rank, unit)
     ipopt = pyo.SolverFactory("cyipopt")
     ipopt.config.options.set_value(settings)
     results = ipopt.solve(clone, tee=verbose)
     x = np.array([var.value for var in program.columns])
-    z = unit * _multipliers(program, clone)
-    violation = dual_violation(program, z)
+    z = _multipliers(program, clone)
+    violation = max(dual_violation(program, z), primal_violation(program, x))
     value = float(program.c @ x + program.offset)
     gap = abs(value - (program.offset - program.b @ z)) / (1.0 + abs(value))
     error = max(violation, gap)
     said = results.solver.message
     said = said.decode() if isinstance(said, bytes) else said
-    accuracy = f"dual infeasibility {violation:.1e}, gap {gap:.1e}; Ipopt: {said}"
+    accuracy = f"infeasibility {violation:.1e}, gap {gap:.1e}; Ipopt: {said}"
     if error <= VERIFIED and results.solver.termination_condition in _FEASIBLE:
         message = f"stationary point verified to be the optimum: {accuracy}"
-        return error, ConicSolution("optimal", x, z, message)
+        return error, ConicSolution("optimal", x, unit * z, message)
     status = _UNVERIFIED.get(results.solver.termination_condition, "error")
     message = f"stationary point, not verified to be the optimum: {accuracy}"
-    return error, ConicSolution(status, x, z, message)
+    return error, ConicSolution(status, x, unit * z, message)
 
 
 _FEASIBLE = (TerminationCondition.optimal, TerminationCondition.feasible)
@@ -217,4 +217,7 @@ def _multipliers(program: ConicProgram, model) -> np.ndarray:
     for block, part in zip(program.blocks, program.block_slices(), strict=True):
         multiplier = np.array([model.dual[row] for row in block.factor.values()])
         z[part] = multiplier / triangle_scale(block.order)
+    # A range is two rows and has one multiplier, which belongs to the side that it pushes from.
+    inequalities = slice(program.n_zero, program.n_linear)
+    z[inequalities] = np.maximum(z[inequalities], 0.0)
     return z

@@ -17,13 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from pyomo.common.collections import ComponentMap
 from pyomo.core.base.block import BlockData, declare_custom_block
 from pyomo.core.expr.numeric_expr import NumericExpression
 from pyomo.environ import Block, Constraint, Reals, Var, value
+
+from radcluster.errors import InputError
 
 #: Largest order whose matrix is drawn when the block is printed.
 DRAWN_ORDER = 12
@@ -93,7 +95,7 @@ class SchurBlockData(BlockData):
         y: Callable | Mapping | None = None,
         s=None,
         within=Reals,
-        trace: tuple[Mapping | float, float] | None = None,
+        trace: tuple[Mapping, float] | None = None,
     ) -> None:
         """Fill the block.
 
@@ -102,7 +104,7 @@ class SchurBlockData(BlockData):
         order : int or iterable
             The rows of X: a number n stands for the labels 0..n-1.
         X : callable or mapping, optional
-            ``X(i, j)`` or ``X[i, j]``, for i not after j, is the entry: a variable, a number or a
+            ``X(i, j)``, for i not after j, or ``X[i, j]`` is the entry: a variable, a number or a
             parameter; None, or a missing key, makes the block create a variable.
         y : callable or mapping, optional
             The same for the border, ``y(i)`` or ``y[i]``.
@@ -115,21 +117,28 @@ class SchurBlockData(BlockData):
             the corner's weight under the key None. No solver sees it: it makes a bound from an
             inexact dual solution safe (:mod:`radcluster.sdp_bounds`).
         """
-        self.labels = tuple(range(order)) if isinstance(order, Integral) else tuple(order)
+        self.labels = _labels(order)
         self.position = {label: p for p, label in enumerate(self.labels)}
         self.bordered = s is not None
         self.trace = trace
+        if y is not None and not self.bordered:
+            raise InputError(f"the Schur block {self.name} has a border y but no corner s")
+        if not self.order:
+            raise InputError(f"the Schur block {self.name} has no rows")
         pairs = [(i, j) for q, j in enumerate(self.labels) for i in self.labels[: q + 1]]
-        given_x = {pair: _given(X, *pair) for pair in pairs} if X is not None else {}
-        self.X = Var([pair for pair in pairs if given_x.get(pair) is None], within=within)
-        own_x = dict(self.X.items())
+        given = _given_pairs(X, pairs)
+        missing = [pair for pair in pairs if pair not in given]
+        self.X = Var(missing, within=within)
+        # By their order, because Pyomo flattens labels that are tuples.
+        entries = given | dict(zip(missing, self.X.values(), strict=True))
         # The upper triangle, column by column, the border last.
-        self.triangle = [own_x[pair] if pair in own_x else given_x[pair] for pair in pairs]
+        self.triangle = [entries[pair] for pair in pairs]
         if self.bordered:
-            given_y = {i: _given(y, i) for i in self.labels} if y is not None else {}
-            self.y = Var([i for i in self.labels if given_y.get(i) is None])
-            self.triangle += [self.y[i] if i in self.y else given_y[i] for i in self.labels]
-            self.triangle.append(s)
+            given = _given(y, [(i,) for i in self.labels])
+            missing = [i for i in self.labels if (i,) not in given]
+            self.y = Var(missing)
+            entries = given | {(i,): var for i, var in zip(missing, self.y.values(), strict=True)}
+            self.triangle += [*(entries[(i,)] for i in self.labels), s]
         self.cone = Constraint(expr=SmallestEigenvalue(self.triangle) >= 0)
 
     @property
@@ -199,11 +208,43 @@ def unpack(triangle) -> np.ndarray:
     return matrix
 
 
-def _given(source, *key):
-    """The entry under ``key``, or None where the block is to create a variable."""
+def _labels(order) -> tuple:
+    """The names of the rows of X."""
+    labels = tuple(range(order)) if isinstance(order, Integral) else tuple(order)
+    if len(set(labels)) < len(labels) or None in labels:
+        raise InputError(f"the labels of a Schur block must differ, and none be None: {labels}")
+    return labels
+
+
+def _given(source, keys) -> dict:
+    """What ``source``, a callable or a mapping, has for each of these tuples of labels."""
+    if source is None:
+        return {}
     if callable(source):
-        return source(*key)
-    return source.get(key if len(key) > 1 else key[0])
+        found = {key: source(*key) for key in keys}
+    elif hasattr(source, "keys"):
+        # A key of one label is that label.
+        found = {key: source[k] for key in keys if (k := key if key[1:] else key[0]) in source}
+        known = {key if key[1:] else key[0] for key in keys}
+        if isinstance(source, Mapping) and (unknown := [k for k in source if k not in known]):
+            raise InputError(f"a Schur block has no entry {unknown[0]!r}")
+    else:
+        raise InputError(f"entries are given by a callable or a mapping, not by {source!r:.40}")
+    return {key: entry for key, entry in found.items() if entry is not None}
+
+
+def _given_pairs(source, pairs) -> dict:
+    """The entries of X under (i, j), i not after j, whichever way round they were given."""
+    if source is None or callable(source):
+        return _given(source, pairs)
+    mirrored = [(j, i) for i, j in pairs if i != j]
+    found = _given(source, pairs + mirrored)
+    for i, j in mirrored:
+        entry = found.pop((i, j), None)
+        if entry is not None and found.setdefault((j, i), entry) is not entry:
+            if not (isinstance(entry, Real) and entry == found[j, i]):
+                raise InputError(f"entries ({i}, {j}) and ({j}, {i}) of a Schur block differ")
+    return found
 
 
 def _text(entry) -> str:

@@ -30,6 +30,8 @@ The first bound with c = 0 also proves infeasibility: no x is left by a z for wh
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from pyomo.environ import value
 from scipy.linalg import eigvalsh, null_space
@@ -68,19 +70,25 @@ def proves_infeasible(program: ConicProgram, ray: np.ndarray | None) -> bool:
 
 
 def peng_wei_bound(program: ConicProgram, z: np.ndarray | None) -> float:
-    """The bound for a model of ``form="peng_wei"``, cuts and all."""
+    """The bound for a model of ``form="peng_wei"``, cuts and all.
+
+    It holds over the points of the program with Z 1 = 1, tr Z = K and Z >= 0, as partitions have.
+    """
     if z is None or not np.isfinite(z).all():
         return -np.inf
     z, leftover = _made_exact(program, z, program.c)
     (block,), (part,) = program.blocks, program.block_slices()
     weights, n_clusters = _trace(block)
-    scaled, margin = _scaled(block, z[part], leftover, weights)
+    outside = np.ones(len(program.c), dtype=bool)
+    outside[program.A[part].tocoo().col] = False
+    scaled, margin = _scaled(block, z[part], leftover[~outside], weights)
     root = np.sqrt(weights)
     e = root / np.linalg.norm(root)
     basis = null_space(e[None])
     smallest = eigvalsh(basis.T @ scaled @ basis)[: round(n_clusters) - 1]
     least = e @ scaled @ e + smallest.sum() - 2 * margin * n_clusters
-    return float(least) - _dot_up(program.b, z) + program.offset
+    others = _least_over_bounds(program, z, program.c, outside)
+    return float(least) - _dot_up(program.b, z) + others + program.offset
 
 
 def dual_violation(program: ConicProgram, z: np.ndarray) -> float:
@@ -98,6 +106,17 @@ def dual_violation(program: ConicProgram, z: np.ndarray) -> float:
     return worst
 
 
+def primal_violation(program: ConicProgram, x: np.ndarray) -> float:
+    """By how much x fails to be feasible, relative to the largest right-hand side above 1."""
+    slack = program.b - program.A @ x
+    zero, linear = program.n_zero, program.n_linear
+    worst = max(np.abs(slack[:zero]).max(initial=0.0), -slack[zero:linear].min(initial=0.0))
+    for block, part in zip(program.blocks, program.block_slices(), strict=True):
+        matrix = unpack(slack[part] / triangle_scale(block.order))
+        worst = max(worst, -eigvalsh(matrix, subset_by_index=[0, 0])[0])
+    return float(worst) / max(1.0, float(np.abs(program.b).max(initial=0.0)))
+
+
 def _bound(program, z, c) -> float:
     z, leftover = _made_exact(program, z, c)
     total = -_dot_up(program.b, z)
@@ -111,14 +130,13 @@ def _bound(program, z, c) -> float:
         if smallest < 0:
             total += smallest * limit
         in_blocks[columns] = True
-    return float(total + _least_over_bounds(program, z, c, leftover, ~in_blocks))
+    return float(total + _least_over_bounds(program, z, c, ~in_blocks))
 
 
 def _made_exact(program, z, c):
     """Multipliers with c + A'z moved into the block entries, and what rounding left of it.
 
-    The second value bounds |c + A'z| for the columns in blocks, and the rounding error of that
-    residual for the others.
+    The second value bounds |c + A'z| for the columns in blocks.
     """
     z = z.copy()
     nonnegative = slice(program.n_zero, program.n_linear)
@@ -154,18 +172,30 @@ def _trace(block: SchurBlockData) -> tuple[np.ndarray, float]:
         weights, limit = block.trace
         return np.array([weights[label] for label in labels], dtype=float), float(limit)
     entries = [block.entry(label, label) for label in labels]
-    upper = [entry.ub if hasattr(entry, "ub") else value(entry) for entry in entries]
+    constant = [not hasattr(entry, "ub") or entry.fixed for entry in entries]
+    upper = [value(e) if known else e.ub for e, known in zip(entries, constant, strict=True)]
     return np.ones(len(labels)), float(sum(np.inf if u is None else u for u in upper))
 
 
-def _least_over_bounds(program, z, c, error, outside) -> float:
-    """The least value of (c + A'z)'x over the bounds of the variables outside all blocks."""
-    residual = c + program.A.T @ z
-    total = 0.0
-    for column in np.flatnonzero(outside & (residual != 0.0)):
-        lower, upper = program.columns[column].bounds
-        if lower is None or upper is None:
-            return -np.inf
-        total += min(residual[column] * lower, residual[column] * upper)
-        total -= error[column] * max(abs(lower), abs(upper))
-    return total
+def _least_over_bounds(program, z, c, outside) -> float:
+    """The least value of (c + A'z)'x over the bounds of the variables outside all blocks.
+
+    In exact arithmetic: of a variable without bounds, only a residual of zero will do.
+    """
+    matrix = program.A.tocsc()
+    total = Fraction(0)
+    for column in np.flatnonzero(outside).tolist():
+        part = slice(*matrix.indptr[column : column + 2])
+        residual = Fraction(float(c[column])) + sum(
+            Fraction(a) * Fraction(z_row)
+            for a, z_row in zip(
+                matrix.data[part].tolist(), z[matrix.indices[part]].tolist(), strict=True
+            )
+        )
+        if residual:
+            lower, upper = program.columns[column].bounds
+            side = lower if residual > 0 else upper
+            if side is None:
+                return -np.inf
+            total += residual * Fraction(float(side))
+    return float(np.nextafter(float(total), -np.inf)) if total else 0.0

@@ -156,14 +156,21 @@ def solve_model(
 
     program, solution = solve_once()
     bound = _bound(form, program, solution)
-    for _ in range(rounds if cuts and solution.status != "infeasible" else 0):
-        if _out_of_time(options, start) or not sdp_cuts.separate(model, cuts):
+    failure = None
+    for _ in range(rounds if cuts else 0):
+        done = solution.status == "infeasible" or _out_of_time(options, start)
+        if done or not sdp_cuts.separate(model, cuts):
             break
-        program, solution = solve_once()
+        try:
+            program, solution = solve_once()
+        except SolverFailure as error:
+            # The rounds before this one keep their bound, and the model their values.
+            failure = f"a round of cuts failed: {error}"
+            break
         bound = max(bound, _bound(form, program, solution))
-    report = _report(form, solver, program, solution, bound, start)
+    report = _report(form, solver, program, solution, bound, start, failure)
     if solution.status == "infeasible":
-        return _infeasible(instance, form, solver, program, solution, report)
+        return _infeasible(instance, form, solver, report)
     data = merged.merge(instance, labelling)
     scores = _SCORES[form](model, data, labelling, instance)
     lower_bound = max(bound, 0.0) if _bounds_the_squares(form, model, program, data) else 0.0
@@ -202,12 +209,16 @@ def _solve(model, solver, options, tolerance, rank, start) -> tuple[ConicProgram
         solution = solve_factorised(model, options, tolerance, rank=rank)
     else:
         solution = solve_program(program, solver, options, tolerance)
-    if solution.status in ("error", "unbounded") or (
-        solution.x is None and solution.status != "infeasible"
-    ):
-        raise SolverFailure(f"{solver} failed on {model.local_name}: {solution.message}")
-    if solution.status != "infeasible":
-        program.load(solution.x)
+    if solution.status in ("infeasible", "error", "unbounded"):
+        # Whatever a solver calls it, a proof of infeasibility is one, and none is none.
+        if proves_infeasible(program, solution.z):
+            return program, dataclasses.replace(solution, status="infeasible")
+        if solution.status == "infeasible":
+            reason = "gives no proof" if solution.z is None else "its proof does not hold"
+            raise SolverFailure(f"{solver} calls {title_of(model)} infeasible, but {reason}")
+    if solution.x is None or solution.status in ("error", "unbounded"):
+        raise SolverFailure(f"{solver} failed on {title_of(model)}: {solution.message}")
+    program.load(solution.x)
     return program, solution
 
 
@@ -223,8 +234,8 @@ def _bound(form, program: ConicProgram, solution: ConicSolution) -> float:
     return safe_bound(program, solution.z)
 
 
-def _report(form, solver, program, solution, bound, start) -> StepReport:
-    note = None if solution.status == "optimal" else solution.message
+def _report(form, solver, program, solution, bound, start, failure) -> StepReport:
+    note = failure or (None if solution.status == "optimal" else solution.message)
     if form == "paper":
         note = "the bound holds for partitions with the given cardinalities" + (
             f"; {note}" if note else ""
@@ -245,9 +256,7 @@ def _report(form, solver, program, solution, bound, start) -> StepReport:
     )
 
 
-def _infeasible(instance, form, solver, program, solution, report) -> Memberships:
-    if not proves_infeasible(program, solution.z):
-        raise SolverFailure(f"{solver} calls sdp:{form} infeasible, but its proof does not hold")
+def _infeasible(instance, form, solver, report) -> Memberships:
     if form == "paper":
         raise InfeasibleRelaxation(
             "sdp:paper is infeasible: no relaxed partition has the given cardinalities within the "

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import warnings
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from pyomo.common.tee import capture_output
 from scipy import sparse
 
 from radcluster.errors import InputError
-from radcluster.schur import triangle_indices
+from radcluster.schur import triangle_indices, unpack
 from radcluster.solvers.conic_program import ConicProgram, triangle_scale
 from radcluster.solvers.options import Options
 
@@ -39,6 +39,10 @@ class ConicSolution:
     message: str
 
 
+#: Objectives whose largest coefficient lies between these are handed over as they are.
+_ORDINARY = (2.0**-4, 2.0**10)
+
+
 def solve_program(
     program: ConicProgram,
     solver: str,
@@ -49,11 +53,36 @@ def solve_program(
 
     ``tolerance`` is on feasibility and gap, absolute and relative; None leaves the solver's own.
     """
-    if solver == "clarabel":
-        return _clarabel(program, options, tolerance)
-    if solver == "scs":
-        return _scs(program, options, tolerance)
-    return _cvxpy(program, solver, options, tolerance)
+    if not len(program.c):
+        return _constant(program)
+    backend = {"clarabel": _clarabel, "scs": _scs}.get(solver)
+    scaled, unit = program.scaled()
+    if _ORDINARY[0] <= unit <= _ORDINARY[1]:
+        scaled, unit = program, 1.0
+    if backend is None:
+        solution = _cvxpy(scaled, solver, options, tolerance)
+    else:
+        solution = backend(scaled, options, tolerance)
+    if solution.z is None or solution.status == "infeasible":
+        return solution
+    return replace(solution, z=solution.z * unit)
+
+
+def _constant(program: ConicProgram) -> ConicSolution:
+    """A program without variables is its constants: feasible or not, by inspection."""
+    slack = program.b[: program.n_linear]
+    blocks = [
+        unpack(program.b[part] / triangle_scale(order))
+        for part, order in zip(program.block_slices(), program.orders, strict=True)
+    ]
+    holds = (
+        not slack[: program.n_zero].any()
+        and (slack[program.n_zero :] >= 0.0).all()
+        and all(np.linalg.eigvalsh(block)[0] >= 0.0 for block in blocks)
+    )
+    if not holds:
+        return ConicSolution("infeasible", None, None, "its constants violate a constraint")
+    return ConicSolution("optimal", np.empty(0), np.zeros_like(program.b), "no variables")
 
 
 _CLARABEL_STATUS = {
@@ -80,7 +109,10 @@ def _clarabel(program, options, tolerance):
     for name, number in options.native.items():
         if not hasattr(settings, name):
             raise InputError(f"clarabel has no option {name!r}")
-        setattr(settings, name, number)
+        try:
+            setattr(settings, name, number)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"clarabel refused {name} = {number!r}: {error}") from None
     cones = [
         clarabel.ZeroConeT(program.n_zero),
         clarabel.NonnegativeConeT(program.n_nonnegative),
@@ -116,7 +148,7 @@ def _scs(program, options, tolerance):
     cone = {"z": program.n_zero, "l": program.n_nonnegative, "s": program.orders}
     try:
         answer = scs.SCS(data, cone, **settings | dict(options.native)).solve()
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"scs refused its options: {error}") from None
     info = answer["info"]
     status = _SCS_STATUS.get(info["status_val"], "error")
@@ -167,8 +199,17 @@ _CVXPY_NAMES = {
 }
 
 
-#: Of failures that CVXPY does not explain, the likely reason.
-_CVXPY_HINTS = {"copt": "Without a licence it takes 2000 variables and constraints at most."}
+#: What COPT takes without a licence; CVXPY does not pass on that it says so.
+_COPT_FREE = 2000
+
+
+def _own(solver: str) -> tuple[type[Exception], ...]:
+    """The errors of its own that a solver raises past CVXPY."""
+    where = {"copt": ("coptpy", "CoptError"), "mosek": ("mosek", "Error")}
+    if solver not in where:
+        return ()
+    module, name = where[solver]
+    return (getattr(importlib.import_module(module), name),)
 
 
 def _cvxpy(program, solver, options, tolerance):
@@ -185,6 +226,9 @@ def _cvxpy(program, solver, options, tolerance):
         constraints.append(matrix[zero:linear] @ x <= program.b[zero:linear])
     for block, part in zip(program.blocks, program.block_slices(), strict=True):
         triangle = program.b[part] - matrix[part] @ x
+        if block.order == 1:  # some solvers know no such cone
+            constraints.append(triangle >= 0)
+            continue
         full = _unpacking(block.order) @ triangle
         constraints.append(cp.reshape(full, (block.order,) * 2, order="F") >> 0)
     problem = cp.Problem(cp.Minimize(program.c @ x), constraints)
@@ -192,10 +236,15 @@ def _cvxpy(program, solver, options, tolerance):
     try:
         with nullcontext() if options.verbose else _silence():
             problem.solve(solver=solver.upper(), verbose=options.verbose, **settings)
-    except cp.SolverError as error:
-        message = f"{error} {_CVXPY_HINTS.get(solver, '')}".strip()
+    except (cp.SolverError, ArithmeticError, TypeError, ValueError, *_own(solver)) as error:
+        message = str(error)
+        if solver == "copt" and max(matrix.shape) > _COPT_FREE:
+            message += f" Without a licence it takes {_COPT_FREE} variables and rows at most."
         return ConicSolution("error", None, None, message)
     status = _CVXPY_STATUS.get(problem.status, "error")
+    if solver == "copt" and problem.status == "infeasible_inaccurate":
+        # What CVXPY makes of any limit that COPT stops at.
+        status = "time_limit"
     if x.value is None:
         return ConicSolution(status, None, None, problem.status)
     return ConicSolution(status, x.value, _cvxpy_dual(program, constraints), problem.status)

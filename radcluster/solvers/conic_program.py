@@ -12,14 +12,15 @@ of vectors are those of matrices. A dual solution z lies in the dual cone with A
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
+from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError, InvalidValueError
 from pyomo.common.gc_manager import PauseGC
 from pyomo.common.numeric_types import native_numeric_types
+from pyomo.core.expr.numvalue import NumericValue
 from pyomo.core.staleflag import StaleFlagManager
-from pyomo.environ import Block, Objective, Var, maximize, value
+from pyomo.environ import Block, Objective, maximize, value
 from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 from scipy import sparse
 
@@ -67,6 +68,16 @@ class ConicProgram:
         """The rows of each Schur block."""
         ends = self.n_linear + np.cumsum([n * (n + 1) // 2 for n in self.orders], dtype=int)
         return [slice(a, e) for a, e in zip([self.n_linear, *ends], ends, strict=False)]
+
+    def scaled(self) -> tuple[ConicProgram, float]:
+        """The program with its objective in units of its largest coefficient, and that unit.
+
+        Solvers have absolute tolerances: an objective of 1e-8 would be as good as none to them.
+        The unit is a power of two, so that nothing is rounded.
+        """
+        largest = float(np.abs(self.c).max(initial=0.0))
+        unit = 2.0 ** round(math.log2(largest)) if largest > 0 else 1.0
+        return replace(self, c=self.c / unit, offset=self.offset / unit), unit
 
     def objective(self, x: np.ndarray) -> float:
         """The model's own objective at x."""
@@ -138,6 +149,8 @@ def _linear_part(model, blocks):
         return LinearStandardFormCompiler().write(model, mixed_form=True)
     except (InvalidConstraintError, InvalidExpressionError) as error:
         raise InputError(f"conic solvers take linear expressions only: {error}") from None
+    except (InvalidValueError, ValueError) as error:
+        raise InputError(f"a conic solver cannot take this model: {error}") from None
     finally:
         for block in blocks:
             block.cone.activate()
@@ -220,9 +233,10 @@ def _block_rows(block, columns, index):
     data, row, column = [], [], []
     constants = np.zeros(len(scale))
     for r, (entry, factor) in enumerate(zip(block.triangle, scale, strict=True)):
-        if isinstance(entry, Var) or (
-            entry.__class__ not in native_numeric_types and entry.is_variable_type()
-        ):
+        is_number = entry.__class__ in native_numeric_types
+        if not is_number and not isinstance(entry, NumericValue):
+            raise InputError(f"{_where(block, r)} is {entry!r}: neither a variable nor a constant")
+        if not is_number and entry.is_variable_type():
             if not entry.fixed:
                 if id(entry) not in index:
                     index[id(entry)] = len(columns)
@@ -231,7 +245,7 @@ def _block_rows(block, columns, index):
                 row.append(r)
                 column.append(index[id(entry)])
                 continue
-        elif entry.__class__ not in native_numeric_types and entry.is_potentially_variable():
+        elif not is_number and entry.is_potentially_variable():
             raise InputError(
                 f"{_where(block, r)} is {entry}: neither a variable nor a constant. "
                 f"Leave it to the block, and state it by an equation."
