@@ -23,7 +23,7 @@ from radcluster.errors import InputError
 from radcluster.schur import SchurBlockData, schur_blocks, triangle_indices, unpack
 from radcluster.sdp_bounds import dual_violation, primal_violation
 from radcluster.solvers import registry
-from radcluster.solvers.conic_backends import ConicSolution
+from radcluster.solvers.conic_backends import ConicSolution, solve_program
 from radcluster.solvers.conic_program import ConicProgram, compile_model, triangle_scale
 from radcluster.solvers.options import Options
 
@@ -129,6 +129,9 @@ def solve_factorised(
     """
     registry.require("cyipopt", "NLP", model.local_name)
     start = time.perf_counter()
+    program = compile_model(model)
+    if not len(program.c):
+        return solve_program(program, "cyipopt")
     best = None
     for mu_target in _MU_TARGETS:
         settings = _SETTINGS | {"mu_target": mu_target, "tol": tolerance or 1e-8}
@@ -152,7 +155,10 @@ def _attempt(model, settings, verbose, rank) -> tuple[float, ConicSolution]:
     _prepare(clone, program, rank, unit)
     ipopt = pyo.SolverFactory("cyipopt")
     ipopt.config.options.set_value(settings)
-    results = ipopt.solve(clone, tee=verbose)
+    try:
+        results = ipopt.solve(clone, tee=verbose)
+    except TypeError as error:
+        raise InputError(f"cyipopt refused its options {settings}: {error}") from None
     x = np.array([var.value for var in program.columns])
     z = _multipliers(program, clone)
     violation = max(dual_violation(program, z), primal_violation(program, x))

@@ -86,6 +86,47 @@ def test_fixed_variables_are_constants():
     assert pyo.value(m.value) == pytest.approx((-1 - math.sqrt(37)) / 2, abs=1e-6)
 
 
+@pytest.mark.parametrize("solver", BACKENDS)
+@pytest.mark.parametrize("scale", [1e-12, 1e-6, 1e6, 1e10])
+def test_objectives_of_any_scale(solver, scale):
+    """Absolute tolerances would call any point optimal, or a bounded program unbounded."""
+    m = smallest_eigenvalue()
+    m.value.set_value(scale * m.value.expr)
+    m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    condition = pyo.SolverFactory(PYOMO_NAMES[solver]).solve(m).solver.termination_condition
+    # SDPA reaches the value, but misses its own tolerance by a little and says so.
+    missed = (TerminationCondition.unknown,) if solver == "sdpa" else ()
+    assert condition in (TerminationCondition.optimal, *missed)
+    assert pyo.value(m.value) / scale == pytest.approx(KNOWN[3].value, rel=1e-3)
+    assert m.dual[m.unit_trace] / scale == pytest.approx(KNOWN[3].value, rel=1e-3)
+
+
+@pytest.mark.parametrize("solver", BACKENDS)
+def test_blocks_of_order_1(solver):
+    m = pyo.ConcreteModel()
+    m.one = SchurBlock(order=1)
+    m.two = SchurBlock(order=2, X={(0, 1): 1})
+    m.tie = pyo.Constraint(expr=m.one.X[0, 0] == m.two.X[0, 0] - 2)
+    m.cost = pyo.Objective(expr=m.two.X[0, 0] + m.two.X[1, 1])
+    m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    pyo.SolverFactory(PYOMO_NAMES[solver], tolerance=1e-7).solve(m)
+    assert pyo.value(m.cost) == pytest.approx(2.5, abs=1e-4)
+    assert m.dual[m.one][0, 0] == pytest.approx(0.75, abs=1e-3)
+
+
+@pytest.mark.parametrize("solver", BACKENDS)
+@pytest.mark.parametrize("corner", [1.0, 3.0])
+def test_a_model_without_free_variables(solver, corner):
+    m = pyo.ConcreteModel()
+    m.psd = SchurBlock(order=2, X={(0, 1): 2.0})
+    m.psd.X[0, 0].fix(2.0)
+    m.psd.X[1, 1].fix(corner)
+    m.cost = pyo.Objective(expr=m.psd.X[0, 0])
+    condition = pyo.SolverFactory(PYOMO_NAMES[solver]).solve(m).solver.termination_condition
+    expected = "optimal" if corner == 3.0 else "infeasible"
+    assert condition == getattr(TerminationCondition, expected)
+
+
 def infeasible_model():
     m = pyo.ConcreteModel()
     m.psd = SchurBlock(order=2, X={(0, 1): 1})
@@ -182,6 +223,25 @@ def _expression_entry(m):
     m.wrong = SchurBlock(order=2, X={(0, 1): 2 * m.psd.X[0, 0]})
 
 
+def _bool_entry(m):
+    m.flag = SchurBlock(order=2, X={(0, 1): True})
+
+
+def _indexed_entry(m):
+    m.v = pyo.Var([0, 1])
+    m.many = SchurBlock(order=2, X=lambda i, j: m.v if i < j else None)
+
+
+def _sos(m):
+    m.sos = pyo.SOSConstraint(var=m.psd.X, sos=1)
+
+
+def _fixed_at_nothing(m):
+    m.nothing = pyo.Var()
+    m.nothing.fixed = True
+    m.row = pyo.Constraint(expr=m.nothing + m.psd.X[0, 0] <= 1)
+
+
 def _nan_entry(m):
     m.hole = SchurBlock(order=2, X={(0, 1): math.nan})
 
@@ -195,6 +255,10 @@ def _nan_entry(m):
         (_second_objective, "other"),
         (_expression_entry, r"entry \(0, 1\) of the Schur block wrong"),
         (_nan_entry, r"entry \(0, 1\) of the Schur block hole"),
+        (_bool_entry, r"entry \(0, 1\) of the Schur block flag"),
+        (_indexed_entry, r"entry \(0, 1\) of the Schur block many"),
+        (_sos, "sos"),
+        (_fixed_at_nothing, "nothing"),
     ],
 )
 def test_refusals_name_the_component(spoil, component):
@@ -219,6 +283,21 @@ NATIVE = {
     "copt": {"BarIterLimit": 90},
     "mosek": {"MSK_IPAR_INTPNT_MAX_ITERATIONS": 90},
 }
+
+
+@pytest.mark.parametrize(
+    ("solver", "option"),
+    [
+        ("clarabel", {"max_iter": "x"}),
+        ("clarabel", {"max_iter": -1}),
+        ("clarabel", {"direct_solve_method": "x"}),
+        ("scs", {"scale": -1}),
+        ("scs", {"max_iters": "x"}),
+    ],
+)
+def test_values_of_native_options_are_refused(solver, option):
+    with pytest.raises(InputError, match=f"{solver} refused"):
+        pyo.SolverFactory(solver, options=option).solve(smallest_eigenvalue())
 
 
 @pytest.mark.parametrize("solver", BACKENDS)

@@ -13,6 +13,7 @@ from radcluster.conflicts import analyse
 from radcluster.errors import InputError, SolverUnavailable
 from radcluster.factorise import solve_factorised
 from radcluster.models.sdp import build
+from radcluster.schur import SchurBlock
 from radcluster.sdp_bounds import safe_bound
 from radcluster.solvers import registry
 from radcluster.solvers.conic_backends import solve_program
@@ -116,3 +117,49 @@ def test_without_pynumero_the_way_to_get_it_is_said(monkeypatch):
     monkeypatch.setattr("pyomo.contrib.pynumero.asl.AmplInterface.available", lambda: False)
     with pytest.raises(SolverUnavailable, match="PyNumero"):
         solve_factorised(theta_of_5_cycle())
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-8, 1e8])
+def test_a_wrong_point_is_not_verified_at_any_scale(scale):
+    """Of rank 2, the best point of the theta program has the value 2, not sqrt 5."""
+    m = theta_of_5_cycle()
+    m.value.set_value(scale * m.value.expr)
+    solution = solve_factorised(m, rank=2)
+    assert compile_model(m).objective(solution.x) / scale == pytest.approx(2.0, abs=1e-4)
+    assert solution.status == "almost"
+    assert solve_factorised(m).status == "optimal"
+
+
+def test_a_loose_point_is_not_verified():
+    m = theta_of_5_cycle()
+    solution = solve_factorised(m, Options(native={"tol": 1.0, "max_iter": 3}))
+    assert solution.status != "optimal"
+
+
+def test_a_range_has_one_multiplier():
+    m = pyo.ConcreteModel()
+    m.psd = SchurBlock(order=2, X={(0, 1): 1})
+    m.range = pyo.Constraint(expr=(1, m.psd.X[0, 0] + m.psd.X[1, 1], 3))
+    m.upper = pyo.Constraint(expr=m.psd.X[1, 1] <= 0.5)
+    m.value = pyo.Objective(expr=m.psd.X[0, 0])
+    solution = solve_factorised(m)
+    assert solution.status == "optimal"
+    conic = solve_program(compile_model(m), "clarabel")
+    ours, theirs = (compile_model(m).duals(s.z) for s in (solution, conic))
+    assert ours[m.range] == pytest.approx(theirs[m.range], abs=1e-4)
+    assert ours[m.upper] == pytest.approx(theirs[m.upper], abs=1e-4)
+
+
+@pytest.mark.parametrize("rlt", ["lower", "all"])
+def test_the_paper_form_is_verified(rlt):
+    memberships = solve_sdp(SMALL, form="paper", rlt=rlt, solver="cyipopt")
+    assert memberships.report.status == "optimal"
+
+
+def test_options_of_ipopt_are_refused_and_constants_answered():
+    with pytest.raises(InputError, match="refused its options"):
+        solve_factorised(theta_of_5_cycle(), Options(native={"no_such_option": 1}))
+    m = theta_of_5_cycle()
+    for (i, j), var in m.psd.X.items():
+        var.fix(0.2 if i == j else 0.0)
+    assert solve_factorised(m).status == "optimal"

@@ -123,5 +123,38 @@ def test_solvers_without_cones_refuse_the_block(solver):
     assert all(var.value is None for var in m.psd.X.values())
 
 
+def test_entries_are_found_whichever_way_round_they_are_given():
+    m = pyo.ConcreteModel()
+    m.v = pyo.Var([0, 1, 2])
+    m.p = SchurBlock(order=2, X={(0, 0): 1, (1, 1): 1, (1, 0): 0.9})
+    m.q = SchurBlock(order=2, y=m.v, s=1)
+    m.both = SchurBlock(order=2, X={(0, 1): 0.5, (1, 0): 0.5})
+    m.tuples = SchurBlock(order=[("a", 1), ("a", 2)], s=1)
+    assert m.p.entry(0, 1) == 0.9 and len(m.p.X) == 0
+    assert m.q.entry(1, None) is m.v[1]
+    assert m.both.entry(0, 1) == 0.5
+    assert m.tuples.entry(("a", 2), ("a", 1)) is m.tuples.X["a", 1, "a", 2]
+    assert m.tuples.entry(("a", 2), None) is m.tuples.y["a", 2]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"order": 2, "y": {0: 1.0}}, "no corner s"),
+        ({"order": ["a", "a"]}, "must differ"),
+        ({"order": 0}, "no rows"),
+        ({"order": -3}, "no rows"),
+        ({"order": 2, "X": {(0, 7): 1.0}}, r"no entry \(0, 7\)"),
+        ({"order": 2, "y": {5: 1.0}, "s": 1}, "no entry 5"),
+        ({"order": 2, "X": {(0, 1): 0.1, (1, 0): 0.2}}, "differ"),
+        ({"order": 2, "X": np.eye(2)}, "callable or a mapping"),
+    ],
+)
+def test_blocks_that_say_something_else_are_refused(keywords, message):
+    m = pyo.ConcreteModel()
+    with pytest.raises(InputError, match=message):
+        m.block = SchurBlock(**keywords)
+
+
 def test_unpack():
     np.testing.assert_array_equal(unpack([1, 2, 3]), [[1, 2], [2, 3]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pyomo.environ as pyo
@@ -321,6 +323,43 @@ def test_a_claim_without_a_proof_is_a_failure(monkeypatch):
         solve_sdp(SMALL)
 
 
+def test_a_round_of_cuts_that_fails_keeps_the_rounds_before(monkeypatch):
+    instance = Instance(np.random.default_rng(1).normal(size=(9, 2)), 3, 1.2)
+    plain = solve_sdp(instance, form="peng_wei")
+    calls = []
+
+    def fails_later(program, *args):
+        calls.append(program)
+        if len(calls) > 1:
+            return ConicSolution("error", None, None, "NumericalError")
+        return solve_program(program, *args)
+
+    monkeypatch.setattr("radcluster.step1_sdp.solve_program", fails_later)
+    kept = solve_sdp(instance, form="peng_wei", cuts=KINDS)
+    assert len(calls) == 2
+    assert kept.lower_bound == pytest.approx(plain.lower_bound)
+    assert "NumericalError" in kept.report.note
+    np.testing.assert_allclose(kept.scores, plain.scores)
+
+
+def test_a_proof_of_infeasibility_is_one_whatever_the_solver_calls_it(monkeypatch):
+    instance = Instance(np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), 2, 0.6)
+
+    def evasive(*args):
+        return dataclasses.replace(solve_program(*args), status="error")
+
+    monkeypatch.setattr("radcluster.step1_sdp.solve_program", evasive)
+    assert solve_sdp(instance).certificate["kind"] == "search"
+
+
+@pytest.mark.parametrize("anchored", [True, False])
+def test_radius_zero_in_the_paper_form(anchored):
+    instance = Instance([[0.0], [0.0], [1.0], [1.0], [2.0]], 3, 0.0)
+    labelling = analyse(instance).labelling if anchored else None
+    model = build(instance, labelling, form="paper", cardinalities=(2, 2, 1))
+    assert np.isfinite(compile_model(model).b).all()
+
+
 def test_a_failed_solve_is_a_failure(monkeypatch):
     failed = ConicSolution("error", None, None, "NumericalError")
     monkeypatch.setattr("radcluster.step1_sdp.solve_program", lambda *args: failed)
@@ -335,6 +374,8 @@ def test_a_failed_solve_is_a_failure(monkeypatch):
         {"rlt": "lower"},
         {"form": "paper", "rlt": "some"},
         {"form": "paper", "cardinalities": (1, 2, 3)},
+        {"form": "paper", "cardinalities": (np.nan, 5, 5)},
+        {"form": "paper", "cardinalities": "abc"},
         {"form": "peng_wei", "card_rows": True},
         {"form": "paper", "border": True},
         {"labelling": Labelling(np.zeros((10, 3), dtype=bool))},

@@ -7,6 +7,7 @@ import os
 from functools import cache
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 from cases import brute_force, random_instance
 from known_sdps import KNOWN, smallest_eigenvalue
@@ -14,6 +15,7 @@ from known_sdps import KNOWN, smallest_eigenvalue
 from radcluster import Instance
 from radcluster.conflicts import analyse
 from radcluster.models.sdp import build
+from radcluster.schur import SchurBlock
 from radcluster.sdp_bounds import dual_violation, peng_wei_bound, proves_infeasible, safe_bound
 from radcluster.solvers.conic_backends import solve_program
 from radcluster.solvers.conic_program import compile_model
@@ -181,3 +183,43 @@ def test_dual_violation_sees_a_bad_dual():
     z = solve_program(program, "clarabel").z
     assert dual_violation(program, z) < 1e-6
     assert dual_violation(program, -z) > 1e-2
+
+
+def test_rounding_outside_blocks_is_not_taken_for_zero():
+    """5 is lost beside 1e17 in floating point, and with it a bound of 150 on a minimum of -100."""
+    m = pyo.ConcreteModel()
+    m.x, m.w = pyo.Var(bounds=(-100, 100)), pyo.Var(bounds=(-100, 100))
+    m.below = pyo.Constraint(expr=m.x - m.w <= 0)
+    m.low = pyo.Constraint(expr=m.x <= -50)
+    m.above = pyo.Constraint(expr=m.w - m.x <= 0)
+    m.cost = pyo.Objective(expr=m.x)
+    program = compile_model(m)
+    z = np.zeros_like(program.b)
+    multiplier = {"below": 1e17, "low": 5.0, "above": 1e17}
+    for row, (source, _) in enumerate(program.rows):
+        z[row] = 0.0 if isinstance(source, int) else multiplier[source.local_name]
+    assert safe_bound(program, z) <= -100
+    assert not proves_infeasible(program, z)
+
+
+def test_a_fixed_diagonal_counts_with_its_value():
+    m = pyo.ConcreteModel()
+    m.psd = SchurBlock(order=2)
+    m.psd.X[0, 0].setub(1.0)
+    m.psd.X[1, 1].setub(1.0)
+    m.psd.X[0, 0].fix(100.0)
+    m.cost = pyo.Objective(expr=m.psd.X[0, 1])
+    program = compile_model(m)
+    assert safe_bound(program, np.zeros_like(program.b)) <= -10.0
+
+
+def test_the_peng_wei_bound_counts_variables_outside_its_block():
+    instance = random_instance(2)
+    model = build(instance, form="peng_wei")
+    program = compile_model(model)
+    before = peng_wei_bound(program, solve_program(program, "clarabel").z)
+    model.t = pyo.Var(bounds=(-10, 0))
+    model.within_cluster_scatter.set_value(model.within_cluster_scatter.expr + model.t)
+    program = compile_model(model)
+    after = peng_wei_bound(program, solve_program(program, "clarabel").z)
+    assert after == pytest.approx(before - 10.0, abs=1e-4)

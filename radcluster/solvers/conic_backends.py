@@ -121,9 +121,11 @@ def _clarabel(program, options, tolerance):
     n = len(program.c)
     quadratic = sparse.csc_matrix((n, n))
     matrix = sparse.csc_matrix(program.A)
-    answer = clarabel.DefaultSolver(
-        quadratic, program.c, matrix, program.b, cones, settings
-    ).solve()
+    try:
+        solver = clarabel.DefaultSolver(quadratic, program.c, matrix, program.b, cones, settings)
+    except Exception as error:  # of no type of its own, e.g. for a setting's value
+        raise InputError(f"clarabel refused the program or its options: {error}") from None
+    answer = solver.solve()
     message = str(answer.status)
     status = _CLARABEL_STATUS.get(message, "error")
     return ConicSolution(status, np.array(answer.x), np.array(answer.z), message)

@@ -138,7 +138,10 @@ def compile_model(model: Block) -> ConicProgram:
     form = _linear_part(model, blocks)
     # A large model makes many small objects here, none of them garbage.
     with PauseGC():
-        return _assemble(form, objectives, blocks)
+        try:
+            return _assemble(form, objectives, blocks)
+        except InvalidValueError as error:
+            raise InputError(f"a constraint has no value: {error}") from None
 
 
 def _linear_part(model, blocks):
@@ -149,7 +152,7 @@ def _linear_part(model, blocks):
         return LinearStandardFormCompiler().write(model, mixed_form=True)
     except (InvalidConstraintError, InvalidExpressionError) as error:
         raise InputError(f"conic solvers take linear expressions only: {error}") from None
-    except (InvalidValueError, ValueError) as error:
+    except ValueError as error:
         raise InputError(f"a conic solver cannot take this model: {error}") from None
     finally:
         for block in blocks:
