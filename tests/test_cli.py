@@ -24,6 +24,7 @@ def folder(tmp_path_factory):
     texts = {
         "header.csv": "x,y\n0,0\n1,0\n9,9\n",
         "semicolon.csv": "0;0\n1;0\n9;9\n",
+        "spaces.csv": "0 0\n 1  0\n9 9\n",
         "line.csv": "0\n1\n5\n6\n",
         "word.csv": "0,0\n1,zero\n",
         "word_first.csv": "0,zero\n1,1\n",
@@ -149,8 +150,9 @@ def test_radius_per_cluster(folder):
     assert json.loads(run.stdout)["radius"] == [0.1, 0.5, 0.5]
 
 
-def test_semicolons(folder):
-    run = radcluster(folder, "solve", "semicolon.csv", "-k", 2, "--json")
+@pytest.mark.parametrize("name", ["semicolon.csv", "spaces.csv"])
+def test_other_marks_between_columns(folder, name):
+    run = radcluster(folder, "solve", name, "-k", 2, "--json")
     assert json.loads(run.stdout)["objective"] == 0.5
 
 

@@ -73,10 +73,12 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
         raise InputError(f"cannot read {path}: it is not a text file") from None
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    delimiter = next((mark for mark in ",;\t" if mark in first), ",")
+    delimiter = next((mark for mark in ",;\t" if mark in first), None)
+    # Without any of these marks, columns are what white space separates.
+    rows = csv.reader(lines, delimiter=delimiter) if delimiter else map(str.split, lines)
     return [
         (number, row)
-        for number, row in enumerate(csv.reader(lines, delimiter=delimiter), start=1)
+        for number, row in enumerate(rows, start=1)
         if any(cell.strip() for cell in row)
     ]
 

@@ -75,13 +75,18 @@ def print_result(console: Console, result: Result) -> None:
     console.print(table)
     if result.steps:
         console.print(steps_table(result))
+        for step in result.steps:
+            if step.note:
+                note = f"{step.step}: {step.note}"
+                console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def _summary(result: Result):
     yield "status", result.status
     if result.solved:
         yield "objective", f"{result.objective:.9g}"
-    yield "lower bound", f"{result.lower_bound:.9g}" if result.lower_bound else "none"
+    known = result.lower_bound or (result.solved and result.gap == 0)
+    yield "lower bound", f"{result.lower_bound:.9g}" if known else "none"
     if result.solved:
         yield "gap", f"{result.gap:.2g}" if result.gap < 1 else "unknown"
         yield "max radius", f"{result.max_radius:.6g}  (asked: {_radius(result.radius)})"

@@ -100,7 +100,7 @@ class ConicSolver(SolverBase):
 
     def solve(self, model, **kwds) -> Results:
         """Solve a model; see :meth:`pyomo.contrib.solver.common.base.SolverBase.solve`."""
-        registry.require(self.name, "SDP", model.name)
+        registry.require(self.name, "SDP", f"a model named {model.name}")
         config = self.config(value=kwds, preserve_implicit=True)
         options = Options(
             time_limit=config.time_limit,
