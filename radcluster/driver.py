@@ -104,8 +104,8 @@ def _solve_exact(instance, settings, clock, progress) -> Result:
     """The route that suits the instance: the anchored MILP, or column generation.
 
     - Column generation needs one radius for all clusters; with several it is the MILP.
-    - A solver named by the user, other than column generation's own HiGHS, is asked to do the
-      whole work, as a MILP.
+    - A solver named by the user, other than column generation's own HiGHS, or given options of its
+      own, is asked to do the whole work, as a MILP.
     - Else column generation wins: six times as fast on the paper's instance, by orders of
       magnitude as the clusters grow. But its kernels take some twenty seconds to compile on their
       first use on a machine; until then, where propagation leaves most points one cluster only,
@@ -113,7 +113,7 @@ def _solve_exact(instance, settings, clock, progress) -> Result:
     """
     if not instance.uniform_radius or settings.formulation is not None:
         return _solve_milp(instance, settings, clock, progress)
-    if settings.solver not in (None, "highs", ["highs"]):
+    if settings.solver not in (None, "highs", ["highs"]) or settings.native:
         return _solve_milp(instance, settings, clock, progress)
     if instance.n_points <= MILP_POINTS and not kernels.compiled():
         labelling = _analyse(instance, settings, clock).labelling
@@ -125,8 +125,6 @@ def _solve_exact(instance, settings, clock, progress) -> Result:
 def _solve_colgen(instance, settings, clock, progress) -> Result:
     """Set partitioning by column generation and branch and price."""
     solver = choose_solver(settings, "LP", "colgen")
-    if settings.native:
-        raise InputError("column generation takes no native options: use method 'milp'")
     if not kernels.compiled():
         # Once on a machine, and no part of the run: neither its limit nor its report counts it.
         solve_colgen(Instance([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [3.0, 3.0]], 2, 1.0))

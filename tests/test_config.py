@@ -79,9 +79,11 @@ def test_options_for_a_solver_that_is_not_called_are_refused(method, settings):
         solve(moons(), method, native={"scip": {"limits/nodes": 1}}, **settings)
 
 
-def test_column_generation_takes_no_native_options():
-    with pytest.raises(InputError, match="use method 'milp'"):
-        solve(moons(17), native={"highs": {"threads": 1}}, solver="highs")
+def test_exact_with_options_for_a_solver_asks_that_solver():
+    result = solve(moons(), native={"highs": {"mip_heuristic_effort": 0.1}})
+    assert [step.model for step in result.steps] == ["milp:linear"]
+    with pytest.raises(InputError, match="native is for method"):
+        solve(moons(), "colgen", native={"highs": {"mip_heuristic_effort": 0.1}})
 
 
 def test_numbers_of_numpy_are_numbers():
