@@ -34,6 +34,7 @@ from radcluster.instance import Instance
 from radcluster.memberships import Memberships
 from radcluster.models import kcenter, rounding
 from radcluster.result import StepReport
+from radcluster.sdp_points import admits
 from radcluster.steps import (
     Clock,
     build_own,
@@ -82,6 +83,7 @@ class Pipeline:
         self.lower_bound = 0.0
         self.status = "feasible"
         self.certificate: dict | None = None
+        self.edited: pyo.ConcreteModel | None = None
         self.steps: list[StepReport] = []
 
     def _choose_solvers(self) -> dict[str, str | None]:
@@ -109,6 +111,15 @@ class Pipeline:
         return chosen
 
     def run(self) -> None:
+        """Steps 1, 2 and then 3-4. A bound holds only together with a partition it is about."""
+        self._run()
+        if self.edited is None or self.labels is None or admits(self.edited, self.labels):
+            return
+        self.lower_bound = 0.0
+        note = "the partition is none that the edited model admits, so its bound is none on it"
+        self.steps[0] = replace(self.steps[0], note=note)
+
+    def _run(self) -> None:
         memberships = self._step1()
         self.steps.append(memberships.report)
         self.lower_bound = memberships.lower_bound
@@ -176,6 +187,8 @@ class Pipeline:
         memberships = solve_model(
             model, self.instance, self.labelling, **self._conic_options(), **options
         )
+        if memberships.lower_bound:
+            self.edited = model
         if memberships.certificate is None:
             return memberships
         certificate = search_certificate(memberships.report, self.settings.step1)

@@ -135,8 +135,8 @@ def solve_model(
     """Solve a model that :func:`radcluster.models.sdp.build` built, as it was or edited since.
 
     Parameters and return value are those of :func:`solve_sdp`. Constraints that were added make
-    the bound one on the partitions that satisfy them; the bound is 0 when the objective is not the
-    sum of squares any more.
+    the bound one on the partitions that satisfy them (:func:`radcluster.sdp_points.admits`); the
+    bound is 0 when the objective is not the sum of squares any more.
     """
     start = time.perf_counter() if start is None else start
     form = title_of(model).removeprefix("sdp:")

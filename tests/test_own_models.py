@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from cases import MOONS_OPTIMA, moons
+from cases import MOONS_OPTIMA, moons, random_instance
 
 from radcluster import InputError, solve
 from radcluster.certificates import check, explain
+from radcluster.conflicts import analyse
 from radcluster.models import milp, rounding, sdp
+from radcluster.sdp_points import admits
 from radcluster.verify import objective_of, violations
 
 
@@ -171,6 +173,52 @@ def _two_at_least_milp(instance, labelling):
         full, rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) >= 2
     )
     return m
+
+
+def test_a_bound_is_dropped_when_the_partition_is_none_of_those_it_is_about():
+    """One point is forced into its far cluster, which Steps 2 and 4 know nothing of."""
+    forced = []
+
+    def far(instance, labelling):
+        m = sdp.build(instance, labelling)
+        point = [i for i, clusters in m.clusters_of.items() if len(clusters) > 1][1]
+        away = instance.sq_distances[point, list(labelling.anchors)]
+        k = max(m.clusters_of[point], key=lambda k: away[k])
+        m.far = pyo.Constraint(expr=m.pi[point, k] >= 1)
+        forced.append((point, k))
+        return m
+
+    result = solve(moons(), "pipeline", step1=far)
+    ((point, k),) = forced
+    assert result.labels[point] != k
+    assert result.steps[0].bound > 1.33
+    assert (result.status, result.lower_bound) == ("feasible", 0.0)
+    assert "none that the edited model admits" in result.steps[0].note
+
+
+@pytest.mark.parametrize("border", [False, True])
+@pytest.mark.parametrize("reduce", [False, True])
+@pytest.mark.parametrize("form", ["perspective", "peng_wei"])
+def test_models_as_built_admit_every_partition(form, reduce, border):
+    checked = 0
+    for seed in range(30):
+        instance = random_instance(seed)
+        labelling = analyse(instance).labelling
+        if labelling is None:
+            continue
+        options = {"border": border} if form == "perspective" else {}
+        model = sdp.build(instance, labelling, form=form, reduce=reduce, **options)
+        outcome = solve(instance, "milp")
+        if not outcome.solved:
+            continue
+        assert admits(model, outcome.labels)
+        assert pyo.value(model.within_cluster_scatter) == pytest.approx(outcome.objective)
+        other = model.clone()
+        other.t = pyo.Var()
+        other.open = pyo.Constraint(expr=other.t >= 0)
+        assert not admits(other, outcome.labels)
+        checked += 1
+    assert checked > 10
 
 
 @pytest.mark.parametrize("form", ["perspective", "peng_wei"])
