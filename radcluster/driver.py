@@ -233,16 +233,7 @@ def _solve_milp_once(instance, settings, clock) -> Result:
         if objective_of(instance, labels) < lower_bound:
             lower_bound = 0.0
             report = replace(report, note=f"{solver}'s bound is wrong: a partition costs less")
-    return certified(
-        instance,
-        settings.method,
-        rel_gap=settings.rel_gap,
-        labels=labels,
-        lower_bound=lower_bound,
-        stopped=outcome.status,
-        solver=solver,
-        steps=(report,),
-    )
+    return _certified(instance, settings, labels, lower_bound, outcome.status, report)
 
 
 def _solve_own(instance, labelling, settings, solver, clock) -> Result:
@@ -263,14 +254,19 @@ def _solve_own(instance, labelling, settings, solver, clock) -> Result:
     if not _minimises_squares(model, outcome, instance, labels, 1e-6 * largest):
         lower_bound = 0.0
         report = replace(report, note="it does not minimise the sum of squares: no bound on that")
+    return _certified(instance, settings, labels, lower_bound, outcome.status, report)
+
+
+def _certified(instance, settings, labels, lower_bound, stopped, report) -> Result:
+    """What one mixed-integer program gave."""
     return certified(
         instance,
         settings.method,
         rel_gap=settings.rel_gap,
         labels=labels,
         lower_bound=lower_bound,
-        stopped=outcome.status,
-        solver=solver,
+        stopped=stopped,
+        solver=report.solver,
         steps=(report,),
     )
 

@@ -23,8 +23,13 @@ from radcluster.errors import InputError
 from radcluster.schur import SchurBlockData, schur_blocks, triangle_indices, unpack
 from radcluster.sdp_bounds import dual_violation, primal_violation
 from radcluster.solvers import registry
-from radcluster.solvers.conic_backends import ConicSolution, solve_program
-from radcluster.solvers.conic_program import ConicProgram, compile_model, triangle_scale
+from radcluster.solvers.conic_backends import solve_program
+from radcluster.solvers.conic_program import (
+    ConicProgram,
+    ConicSolution,
+    compile_model,
+    triangle_scale,
+)
 from radcluster.solvers.options import Options
 
 #: Infeasibility, primal and dual, and gap up to which a stationary point counts as verified, the

@@ -30,8 +30,8 @@ from radcluster.result import StepReport
 from radcluster.schur import schur_blocks
 from radcluster.sdp_bounds import peng_wei_bound, proves_infeasible, safe_bound
 from radcluster.solvers import registry
-from radcluster.solvers.conic_backends import ConicSolution, solve_program
-from radcluster.solvers.conic_program import ConicProgram, compile_model
+from radcluster.solvers.conic_backends import solve_program
+from radcluster.solvers.conic_program import ConicProgram, ConicSolution, compile_model
 from radcluster.solvers.mip import title_of
 from radcluster.solvers.options import Options
 

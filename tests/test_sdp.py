@@ -18,8 +18,8 @@ from radcluster.models.sdp_cuts import KINDS, separate
 from radcluster.schur import schur_blocks
 from radcluster.sdp_bounds import proves_infeasible, safe_bound
 from radcluster.solvers import registry
-from radcluster.solvers.conic_backends import ConicSolution, solve_program
-from radcluster.solvers.conic_program import compile_model
+from radcluster.solvers.conic_backends import solve_program
+from radcluster.solvers.conic_program import ConicSolution, compile_model
 from radcluster.step1_sdp import InfeasibleRelaxation, solve_sdp
 from radcluster.verify import objective_of, violations
 

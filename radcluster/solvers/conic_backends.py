@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import warnings
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from pyomo.common.tee import capture_output
 from scipy import sparse
 
 from radcluster.errors import InputError
 from radcluster.schur import triangle_indices, unpack
-from radcluster.solvers.conic_program import ConicProgram, triangle_scale
+from radcluster.solvers.conic_cvxpy import solve_by_cvxpy
+from radcluster.solvers.conic_program import ConicProgram, ConicSolution, triangle_scale
 from radcluster.solvers.options import Options
-
-
-@dataclass(frozen=True)
-class ConicSolution:
-    """What a conic solver returned.
-
-    Attributes
-    ----------
-    status : str
-        ``optimal``; ``almost`` (a point that misses the tolerance); ``infeasible`` or
-        ``unbounded``; ``time_limit``, ``iteration_limit``; ``error``.
-    x, z : array or None
-        Primal point and dual multipliers; for ``infeasible``, z is the solver's dual ray, or None
-        when it gives none.
-    message : str
-        The solver's own word.
-    """
-
-    status: str
-    x: np.ndarray | None
-    z: np.ndarray | None
-    message: str
-
 
 #: Objectives whose largest coefficient lies between these are handed over as they are.
 _ORDINARY = (2.0**-4, 2.0**10)
@@ -60,7 +35,7 @@ def solve_program(
     if _ORDINARY[0] <= unit <= _ORDINARY[1]:
         scaled, unit = program, 1.0
     if backend is None:
-        solution = _cvxpy(scaled, solver, options, tolerance)
+        solution = solve_by_cvxpy(scaled, solver, options, tolerance)
     else:
         solution = backend(scaled, options, tolerance)
     if solution.z is None or solution.status == "infeasible":
@@ -170,147 +145,3 @@ def _lower_triangle_order(program) -> np.ndarray:
         rows, columns = triangle_indices(block.order)
         parts.append(part.start + np.lexsort((columns, rows)))
     return np.concatenate(parts)
-
-
-_CVXPY_STATUS = {
-    "optimal": "optimal",
-    "optimal_inaccurate": "almost",
-    "infeasible": "infeasible",
-    "unbounded": "unbounded",
-    "user_limit": "time_limit",
-}
-
-#: Each solver's own names for the neutral options, as CVXPY takes them.
-_CVXPY_NAMES = {
-    "cvxopt": {"tolerance": ("abstol", "reltol", "feastol")},
-    "sdpa": {"tolerance": ("epsilonStar", "epsilonDash"), "threads": ("numThreads",)},
-    "copt": {
-        "tolerance": ("FeasTol", "DualTol", "RelGap"),
-        "time_limit": ("TimeLimit",),
-        "threads": ("Threads",),
-    },
-    "mosek": {
-        "tolerance": (
-            "MSK_DPAR_INTPNT_CO_TOL_PFEAS",
-            "MSK_DPAR_INTPNT_CO_TOL_DFEAS",
-            "MSK_DPAR_INTPNT_CO_TOL_REL_GAP",
-        ),
-        "time_limit": ("MSK_DPAR_OPTIMIZER_MAX_TIME",),
-        "threads": ("MSK_IPAR_NUM_THREADS",),
-    },
-}
-
-
-#: What COPT takes without a licence; CVXPY does not pass on that it says so.
-_COPT_FREE = 2000
-
-
-def _own(solver: str) -> tuple[type[Exception], ...]:
-    """The errors of its own that a solver raises past CVXPY."""
-    where = {"copt": ("coptpy", "CoptError"), "mosek": ("mosek", "Error")}
-    if solver not in where:
-        return ()
-    module, name = where[solver]
-    return (getattr(importlib.import_module(module), name),)
-
-
-def _cvxpy(program, solver, options, tolerance):
-    with _silence():
-        # Importing it imports every solver that it knows and finds, with their remarks.
-        cp = importlib.import_module("cvxpy")
-    x = cp.Variable(len(program.c))
-    matrix = program.A.tocsr()
-    zero, linear = program.n_zero, program.n_linear
-    constraints = []
-    if zero:
-        constraints.append(matrix[:zero] @ x == program.b[:zero])
-    if linear > zero:
-        constraints.append(matrix[zero:linear] @ x <= program.b[zero:linear])
-    for block, part in zip(program.blocks, program.block_slices(), strict=True):
-        triangle = program.b[part] - matrix[part] @ x
-        if block.order == 1:  # some solvers know no such cone
-            constraints.append(triangle >= 0)
-            continue
-        full = _unpacking(block.order) @ triangle
-        constraints.append(cp.reshape(full, (block.order,) * 2, order="F") >> 0)
-    problem = cp.Problem(cp.Minimize(program.c @ x), constraints)
-    settings = _cvxpy_options(solver, options, tolerance)
-    try:
-        with nullcontext() if options.verbose else _silence():
-            problem.solve(solver=solver.upper(), verbose=options.verbose, **settings)
-    except (cp.SolverError, ArithmeticError, TypeError, ValueError, *_own(solver)) as error:
-        message = str(error)
-        if solver == "copt" and max(matrix.shape) > _COPT_FREE:
-            message += f" Without a licence it takes {_COPT_FREE} variables and rows at most."
-        return ConicSolution("error", None, None, message)
-    status = _CVXPY_STATUS.get(problem.status, "error")
-    if solver == "copt" and problem.status == "infeasible_inaccurate":
-        # What CVXPY makes of any limit that COPT stops at.
-        status = "time_limit"
-    if x.value is None:
-        return ConicSolution(status, None, None, problem.status)
-    return ConicSolution(status, x.value, _cvxpy_dual(program, constraints), problem.status)
-
-
-@contextmanager
-def _silence():
-    """Keep licence notices and remarks on accuracy, which the status carries, off the terminal."""
-    with warnings.catch_warnings(), capture_output(capture_fd=True):
-        warnings.simplefilter("ignore")
-        yield
-
-
-def _cvxpy_options(solver, options, tolerance) -> dict:
-    threads = options.threads
-    if solver == "sdpa" and threads is None:
-        # With several threads its answers vary from run to run, and some of them fail.
-        threads = 1
-    wanted = {"tolerance": tolerance, "time_limit": options.time_limit, "threads": threads}
-    chosen = {}
-    for key, number in wanted.items():
-        if number is None:
-            continue
-        if key not in _CVXPY_NAMES[solver]:
-            raise InputError(f"{solver} has no option for {key}")
-        chosen |= dict.fromkeys(_CVXPY_NAMES[solver][key], number)
-    if unknown := set(options.native) - _known_options(solver):
-        raise InputError(f"{solver} has no option {min(unknown)!r}")
-    chosen |= options.native
-    return {"mosek_params": chosen} if solver == "mosek" else chosen
-
-
-def _known_options(solver) -> set[str]:
-    """Names of a solver's own options, of its own listing; some solvers ignore all others."""
-    if solver == "cvxopt":
-        tolerances = {"abstol", "reltol", "feastol"}
-        return tolerances | {"maxiters", "refinement", "kktsolver", "kktreg", "use_correction"}
-    if solver == "sdpa":
-        return set(importlib.import_module("sdpap").param())
-    if solver == "copt":
-        return set(dir(importlib.import_module("coptpy").COPT.Param))
-    mosek = importlib.import_module("mosek")
-    kinds = {"D": mosek.dparam, "I": mosek.iparam, "S": mosek.sparam}
-    return {f"MSK_{k}PAR_{name.upper()}" for k, names in kinds.items() for name in dir(names)}
-
-
-def _cvxpy_dual(program, constraints) -> np.ndarray | None:
-    parts = []
-    for constraint in constraints:
-        dual = constraint.dual_value
-        if dual is None:
-            return None
-        if dual.ndim == 2:
-            rows, columns = triangle_indices(len(dual))
-            dual = ((dual + dual.T) / 2)[rows, columns] * triangle_scale(len(dual))
-        parts.append(np.atleast_1d(dual))
-    return np.concatenate(parts)
-
-
-def _unpacking(order: int) -> sparse.csr_array:
-    """Matrix from the scaled triangle to the whole matrix, stacked by columns."""
-    rows, columns = triangle_indices(order)
-    number = np.empty((order, order), dtype=int)
-    number[rows, columns] = number[columns, rows] = np.arange(len(rows))
-    entries = number.ravel(order="F")
-    data = 1.0 / triangle_scale(order)[entries]
-    return sparse.csr_array((data, (np.arange(order**2), entries)), shape=(order**2, len(rows)))

@@ -18,8 +18,8 @@ from pyomo.contrib.solver.common.solution_loader import NoSolutionSolutionLoader
 from pyomo.contrib.solver.common.util import NoOptimalSolutionError
 
 from radcluster.solvers import registry
-from radcluster.solvers.conic_backends import ConicSolution, solve_program
-from radcluster.solvers.conic_program import ConicProgram, compile_model
+from radcluster.solvers.conic_backends import solve_program
+from radcluster.solvers.conic_program import ConicProgram, ConicSolution, compile_model
 from radcluster.solvers.options import Options
 
 _TERMINATION = {

@@ -114,6 +114,28 @@ class ConicProgram:
         return costs.tolist()
 
 
+@dataclass(frozen=True)
+class ConicSolution:
+    """What a conic solver returned.
+
+    Attributes
+    ----------
+    status : str
+        ``optimal``; ``almost`` (a point that misses the tolerance); ``infeasible`` or
+        ``unbounded``; ``time_limit``, ``iteration_limit``; ``error``.
+    x, z : array or None
+        Primal point and dual multipliers; for ``infeasible``, z is the solver's dual ray, or None
+        when it gives none.
+    message : str
+        The solver's own word.
+    """
+
+    status: str
+    x: np.ndarray | None
+    z: np.ndarray | None
+    message: str
+
+
 def triangle_scale(order: int) -> np.ndarray:
     """1 on the diagonal, sqrt 2 off it, over the triangle of a symmetric matrix."""
     rows, columns = triangle_indices(order)
