@@ -18,7 +18,6 @@ import numpy as np
 import pyomo.environ as pyo
 
 from radcluster.errors import InputError
-from radcluster.schur import schur_blocks
 
 KINDS = ("pair", "triangle", "clique")
 
@@ -54,7 +53,7 @@ def separate(
     if model.component("cuts") is None:
         model.cuts = pyo.ConstraintList(doc="pair, triangle and clique cuts, as separated")
     before = len(model.cuts)
-    for block in schur_blocks(model):
+    for block in model.Z.values():
         n = len(block.labels)
         z = block.matrix()[:n, :n]
         threshold = tolerance * max(z.max(), 0.0)

@@ -22,7 +22,7 @@ import math
 import numbers
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ CUTS = ("pair", "triangle", "clique")
 #: Settings that only some methods read; under another method they would do nothing.
 READ_BY = {
     "formulation": ("exact", "milp", "minlp"),
-    "constraints": ("milp", "minlp", "pipeline"),
+    "constraints": ("exact", "milp", "minlp", "pipeline"),
     "native": ("exact", "milp", "minlp", "pipeline"),
     **dict.fromkeys(("cuts", "sdp", "step1", "step2", "step4", "repeat"), ("pipeline",)),
 }
@@ -175,10 +175,11 @@ class Settings:
 
     def _check_read(self):
         """Refuse what the method does not read: it would seem to have been heeded."""
-        for setting in fields(self):
-            key, methods = setting.name, READ_BY.get(setting.name, METHODS)
-            default = {} if setting.default is MISSING else setting.default
-            if self.method not in methods and getattr(self, key) != default:
+        defaults = {setting.name: setting.default for setting in fields(self)}
+        for key, methods in READ_BY.items():
+            value = getattr(self, key)
+            # An empty list or table asks for nothing.
+            if self.method not in methods and value not in (defaults[key], [], (), {}):
                 raise InputError(f"{key} is for method {' or '.join(map(repr, methods))}")
 
     def options(self, solver: str | None, time_limit: float | None) -> Options:

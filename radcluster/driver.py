@@ -19,7 +19,7 @@ from radcluster.errors import InputError, SolverFailure
 from radcluster.heuristics import heuristic_partition
 from radcluster.instance import Instance
 from radcluster.models import milp
-from radcluster.pipeline import Pipeline, is_own
+from radcluster.pipeline import Pipeline
 from radcluster.refute import improved
 from radcluster.result import Result
 from radcluster.steps import (
@@ -28,6 +28,7 @@ from radcluster.steps import (
     choose_solver,
     normalised,
     partition_of,
+    refuse_unbounded,
     refuse_unused_native,
     safe_bound,
     search_certificate,
@@ -104,8 +105,8 @@ def _solve_exact(instance, settings, clock, progress) -> Result:
     """The route that suits the instance: the anchored MILP, or column generation.
 
     - Column generation needs one radius for all clusters; with several it is the MILP.
-    - A solver named by the user, other than column generation's own HiGHS, or given options of its
-      own, is asked to do the whole work, as a MILP.
+    - A solver named by the user, other than column generation's own HiGHS, is asked to do the
+      whole work, as a MILP; and so it is with options for a solver, or a choice of constraints.
     - Else column generation wins: six times as fast on the paper's instance, by orders of
       magnitude as the clusters grow. But its kernels take some twenty seconds to compile on their
       first use on a machine; until then, where propagation leaves most points one cluster only,
@@ -113,7 +114,9 @@ def _solve_exact(instance, settings, clock, progress) -> Result:
     """
     if not instance.uniform_radius or settings.formulation is not None:
         return _solve_milp(instance, settings, clock, progress)
-    if settings.solver not in (None, "highs", ["highs"]) or settings.native:
+    if settings.solver not in (None, "highs", ["highs"]):
+        return _solve_milp(instance, settings, clock, progress)
+    if settings.native or settings.constraints:
         return _solve_milp(instance, settings, clock, progress)
     if instance.n_points <= MILP_POINTS and not kernels.compiled():
         labelling = _analyse(instance, settings, clock).labelling
@@ -237,24 +240,43 @@ def _solve_milp_once(instance, settings, clock) -> Result:
 
 
 def _solve_own(instance, labelling, settings, solver, clock) -> Result:
-    """A formulation of the user's own, in the user's own units.
+    """A formulation of the user's own, built in the user's own units.
 
     Its bound holds for the partitions that it admits, and only if what it minimises is the sum of
-    squares: that is checked at the partition found.
+    squares: the objective of :func:`radcluster.models.milp.build`, with the value that the
+    partition found has. That objective is then solved in normalised units.
     """
+    form = "verbatim" if settings.method == "minlp" else "linear"
     model = build_own(settings.formulation, "formulation", instance, labelling)
-    problem_class = milp.PROBLEM_CLASS["verbatim" if settings.method == "minlp" else "linear"]
-    report, outcome = solve_step(settings.method, model, settings, solver, problem_class, clock)
+    squares = _minimises_squares(model, milp.build(instance, labelling, form=form))
+    scale = normalised(instance)[1] if squares else 1.0
+    (objective,) = model.component_data_objects(pyo.Objective, active=True)
+    objective.set_value(objective.expr / scale)
+    problem_class = milp.PROBLEM_CLASS[form]
+    report, outcome = solve_step(
+        settings.method, model, settings, solver, problem_class, clock, scale
+    )
     if outcome.status == "infeasible":
+        refuse_unbounded(outcome, settings.formulation)
         certificate = search_certificate(report, settings.formulation)
         return infeasible(instance, settings.method, certificate, steps=(report,))
     labels = partition_of(model, instance, solver) if outcome.has_solution else None
-    largest = normalised(instance)[1]
-    lower_bound = safe_bound(outcome, largest)
-    if not _minimises_squares(model, outcome, instance, labels, 1e-6 * largest):
-        lower_bound = 0.0
-        report = replace(report, note="it does not minimise the sum of squares: no bound on that")
+    if labels is not None:
+        cost = objective_of(instance, labels) / scale
+        squares = squares and math.isclose(outcome.objective, cost, rel_tol=1e-5, abs_tol=1e-6)
+    if not squares:
+        note = "its objective is not that of models/milp.py: no bound on the sum of squares"
+        report = replace(report, note=note)
+    lower_bound = safe_bound(outcome) * scale if squares else 0.0
     return _certified(instance, settings, labels, lower_bound, outcome.status, report)
+
+
+def _minimises_squares(model, reference) -> bool:
+    """Whether a model minimises what the reference minimises, term by term."""
+    ours, theirs = (
+        next(m.component_data_objects(pyo.Objective, active=True)) for m in (model, reference)
+    )
+    return ours.sense == pyo.minimize and str(ours.expr) == str(theirs.expr)
 
 
 def _certified(instance, settings, labels, lower_bound, stopped, report) -> Result:
@@ -271,27 +293,13 @@ def _certified(instance, settings, labels, lower_bound, stopped, report) -> Resu
     )
 
 
-def _minimises_squares(model, outcome, instance, labels, tolerance) -> bool:
-    """Whether a user's own objective is the sum of squares, as far as one partition tells."""
-    (objective,) = model.component_data_objects(pyo.Objective, active=True)
-    if labels is None or objective.sense != pyo.minimize:
-        return False
-    cost = objective_of(instance, labels)
-    return math.isclose(outcome.objective, cost, rel_tol=1e-5, abs_tol=tolerance)
-
-
 def _solve_pipeline(instance, settings, clock, progress) -> Result:
     """The paper's Algorithm 1."""
     analysis = _analyse(instance, settings, clock)
     if analysis.certificate:
         return infeasible(instance, settings.method, analysis.certificate)
-    own = any(map(is_own, (settings.step1, settings.step2, settings.step4)))
-    unit_instance, scale = (instance, 1.0) if own else normalised(instance)
-    pipeline = Pipeline(unit_instance, analysis.labelling, settings, clock, scale)
-    try:
-        pipeline.run()
-    except KeyboardInterrupt:
-        pipeline.status = "interrupted"
+    pipeline = Pipeline(instance, analysis.labelling, settings, clock)
+    pipeline.run()
     steps = tuple(pipeline.steps)
     if pipeline.status == "infeasible":
         return infeasible(instance, settings.method, pipeline.certificate, steps=steps)
@@ -300,7 +308,7 @@ def _solve_pipeline(instance, settings, clock, progress) -> Result:
         settings.method,
         rel_gap=settings.rel_gap,
         labels=pipeline.labels,
-        lower_bound=pipeline.lower_bound * scale,
+        lower_bound=pipeline.lower_bound * pipeline.scale,
         stopped=pipeline.status,
         solver=", ".join(dict.fromkeys(step.solver for step in steps if step.solver)),
         steps=steps,

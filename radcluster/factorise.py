@@ -170,7 +170,9 @@ def _attempt(model, settings, verbose, rank) -> tuple[float, ConicSolution]:
     z = _multipliers(program, clone)
     violation = max(dual_violation(program, z), primal_violation(program, x))
     value = float(program.c @ x + program.offset)
-    gap = abs(value - (program.offset - program.b @ z)) / (1.0 + abs(value))
+    # Neither a large constant nor large terms that cancel may hide a gap.
+    unit_of_gap = 1.0 + min(abs(value), abs(float(program.c @ x)))
+    gap = abs(value - (program.offset - program.b @ z)) / unit_of_gap
     error = max(violation, gap)
     said = results.solver.message
     said = said.decode() if isinstance(said, bytes) else said

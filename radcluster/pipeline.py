@@ -38,11 +38,14 @@ from radcluster.sdp_points import admits
 from radcluster.steps import (
     Clock,
     build_own,
+    call_own,
     choose_solver,
     load_callable,
     name_of,
     named_solver,
+    normalised,
     partition_of,
+    refuse_unbounded,
     refuse_unused_native,
     search_certificate,
     solve_step,
@@ -60,8 +63,9 @@ def is_own(step: str | Callable) -> bool:
 class Pipeline:
     """One run of Algorithm 1. ``labels``, ``lower_bound``, ``status`` and ``steps`` hold its state.
 
-    ``status`` is ``feasible``, ``infeasible`` (proven by a step) or ``time_limit``. Squared
-    lengths are reported times ``scale``.
+    ``status`` is ``feasible``, ``infeasible`` (proven by a step) or ``time_limit``. Built-in steps
+    work on ``instance``, which is the ``original`` in normalised units (squared lengths are to be
+    multiplied by ``scale``); steps of the user's own work on the original.
     """
 
     def __init__(
@@ -70,10 +74,9 @@ class Pipeline:
         labelling: Labelling,
         settings: Settings,
         clock: Clock,
-        scale: float = 1.0,
     ):
-        self.instance = instance
-        self.scale = scale
+        self.original = instance
+        self.instance, self.scale = normalised(instance)
         self.labelling = labelling
         self.settings = settings
         self.clock = clock
@@ -111,13 +114,20 @@ class Pipeline:
         return chosen
 
     def run(self) -> None:
-        """Steps 1, 2 and then 3-4. A bound holds only together with a partition it is about."""
-        self._run()
-        if self.edited is None or self.labels is None or admits(self.edited, self.labels):
-            return
-        self.lower_bound = 0.0
-        note = "the partition is none that the edited model admits, so its bound is none on it"
-        self.steps[0] = replace(self.steps[0], note=note)
+        """Steps 1, 2 and then 3-4; an interrupt keeps what there is."""
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+        if self.edited is not None and self.labels is not None:
+            self._keep_bound_if_admitted()
+
+    def _keep_bound_if_admitted(self) -> None:
+        """The bound of an edited SDP is about the partitions that it admits, and no others."""
+        if not admits(self.edited, self.labels):
+            self.lower_bound = 0.0
+            note = "not used: the partition was not seen to be one that the edited model admits"
+            self.steps[0] = replace(self.steps[0], note=f"bound {note}")
 
     def _run(self) -> None:
         memberships = self._step1()
@@ -166,7 +176,7 @@ class Pipeline:
     def _own_step1(self, function) -> Memberships:
         """Scores as the user computes them, or from the user's edit of an SDP."""
         start = time.perf_counter()
-        found = function(self.instance, self.labelling)
+        found = call_own(function, "step1", self.original, self.labelling)
         if isinstance(found, pyo.ConcreteModel):
             return self._own_sdp(found)
         if self.solvers["step1"] or self.settings.sdp or self.settings.cuts:
@@ -185,10 +195,11 @@ class Pipeline:
         if building := set(options) - {"tolerance", "rounds", "rank"}:
             raise InputError(f"step1 builds its model itself: sdp option {min(building)} is unused")
         memberships = solve_model(
-            model, self.instance, self.labelling, **self._conic_options(), **options
+            model, self.original, self.labelling, **self._conic_options(), **options
         )
         if memberships.lower_bound:
             self.edited = model
+            memberships = replace(memberships, lower_bound=memberships.lower_bound / self.scale)
         if memberships.certificate is None:
             return memberships
         certificate = search_certificate(memberships.report, self.settings.step1)
@@ -224,15 +235,16 @@ class Pipeline:
     def _assign(self, step: str, matrix: np.ndarray) -> bool:
         """Solve Step 2 or 4 over all valid partitions; False when it left no new partition."""
         builder = getattr(self.settings, step)
+        # Scores have no unit; squared distances to centroids do.
+        scale = self.scale if step == "step4" else 1.0
         if builder == "rounding":
             build = rounding.build_step2 if step == "step2" else rounding.build_step4
             model = build(self.instance, matrix, self.labelling, constraints=self.constraints)
         else:
-            arguments = (self.instance, matrix, self.labelling)
+            arguments = (self.original, matrix * scale, self.labelling)
             model = build_own(builder, step, *arguments, built_in=("rounding",))
+            scale = 1.0
         problem_class = rounding.PROBLEM_CLASS[self.constraints]
-        # Scores have no unit; squared distances to centroids do.
-        scale = self.scale if step == "step4" else 1.0
         report, outcome = solve_step(
             step, model, self.settings, self.solvers[step], problem_class, self.clock, scale
         )
@@ -240,6 +252,8 @@ class Pipeline:
         if outcome.has_solution:
             self.labels = partition_of(model, self.instance, report.solver)
         if outcome.status == "infeasible" and self.labels is None:
+            if is_own(builder):
+                refuse_unbounded(outcome, builder)
             # The feasible set of the rounding programs is that of the instance itself.
             self.status = "infeasible"
             self.certificate = search_certificate(report, builder if is_own(builder) else None)

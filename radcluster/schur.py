@@ -242,7 +242,8 @@ def _given_pairs(source, pairs) -> dict:
     for i, j in mirrored:
         entry = found.pop((i, j), None)
         if entry is not None and found.setdefault((j, i), entry) is not entry:
-            if not (isinstance(entry, Real) and entry == found[j, i]):
+            numbers = isinstance(entry, Real) and isinstance(found[j, i], Real)
+            if not (numbers and entry == found[j, i]):
                 raise InputError(f"entries ({i}, {j}) and ({j}, {i}) of a Schur block differ")
     return found
 

@@ -173,29 +173,35 @@ def solve_model(
         return _infeasible(instance, form, solver, report)
     data = merged.merge(instance, labelling)
     scores = _SCORES[form](model, data, labelling, instance)
-    lower_bound = max(bound, 0.0) if _bounds_the_squares(form, model, program, data) else 0.0
-    return Memberships(scores=scores, report=report, lower_bound=lower_bound)
+    if form == "paper":
+        return Memberships(scores=scores, report=report)
+    if not _bounds_the_squares(model, program, data):
+        note = "its objective was edited: no bound on the sum of squares"
+        return Memberships(scores=scores, report=dataclasses.replace(report, note=note))
+    return Memberships(scores=scores, report=report, lower_bound=max(bound, 0.0))
 
 
-def _bounds_the_squares(form, model, program: ConicProgram, data: merged.Merged) -> bool:
+def _bounds_the_squares(model, program: ConicProgram, data: merged.Merged) -> bool:
     """Whether the program minimises 1/2 <D, Z>, which an edit may have changed."""
-    if form == "paper" or program.sign < 0:
+    if program.sign < 0:
         return False
-    copies = [1] if form == "peng_wei" else [len(ks) for ks in model.stands_for.values()]
-    expected = {
-        id(x): count * coefficient
-        for count, block in zip(copies, model.Z.values(), strict=True)
-        for x, coefficient in data.half_inner_terms(block)
-    }
+    copies = [len(ks) for ks in model.stands_for.values()] if model.Z.is_indexed() else [1]
+    expected, offset = {}, 0.0
+    for count, block in zip(copies, model.Z.values(), strict=True):
+        for x, coefficient in data.half_inner_terms(block):
+            if x.fixed:
+                offset += count * coefficient * x.value
+            else:
+                expected[id(x)] = count * coefficient
     found = dict(zip(map(id, program.columns), program.c.tolist(), strict=True))
     unit = 1e-9 * max(map(abs, expected.values()), default=0.0)
-    return program.offset == 0.0 and all(
+    return abs(program.offset - offset) <= unit and all(
         abs(found.get(key, 0.0) - expected.get(key, 0.0)) <= unit for key in {*found, *expected}
     )
 
 
 def _default_solver(model) -> str:
-    large = max(block.order for block in schur_blocks(model)) > _LARGE_ORDER
+    large = max((block.order for block in schur_blocks(model)), default=0) > _LARGE_ORDER
     return "scs" if large else registry.default("SDP").name
 
 
@@ -229,7 +235,7 @@ def _out_of_time(options, start) -> bool:
 def _bound(form, program: ConicProgram, solution: ConicSolution) -> float:
     if solution.status == "infeasible":
         return -np.inf
-    if form == "peng_wei":
+    if form == "peng_wei" and len(program.blocks) == 1:
         return peng_wei_bound(program, solution.z)
     return safe_bound(program, solution.z)
 

@@ -100,14 +100,18 @@ def load_callable(reference: str | Callable, what: str, built_in=()) -> Callable
     return found
 
 
+def call_own(function: Callable, what: str, *arguments):
+    """What a user's own function returns for these arguments, once it is known to take them."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} {name_of(function)} cannot be called: {error}") from None
+    return function(*arguments)
+
+
 def build_own(reference: str | Callable, what: str, *arguments, built_in=()):
     """The model that a user's own builder returns for these arguments."""
-    builder = load_callable(reference, what, built_in)
-    try:
-        inspect.signature(builder).bind(*arguments)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} {reference!r} cannot be called: {error}") from None
-    model = builder(*arguments)
+    model = call_own(load_callable(reference, what, built_in), what, *arguments)
     if not isinstance(model, pyo.ConcreteModel) or model.component("pi") is None:
         raise InputError(f"{what} must return a ConcreteModel with variables pi, got {model!r}")
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
@@ -160,15 +164,17 @@ def partition_of(model, instance: Instance, solver: str) -> np.ndarray:
     return labels
 
 
-def safe_bound(outcome: Outcome, largest: float = 1.0) -> float:
-    """Lower bound of a minimisation, less what tolerances may have added.
-
-    ``largest`` is the size of the largest admissible squared distance in the model's units.
-    """
+def safe_bound(outcome: Outcome) -> float:
+    """Lower bound of a minimisation in normalised units, less what tolerances may have added."""
     if math.isnan(outcome.bound):
         return 0.0
-    margin = BOUND_MARGIN * abs(outcome.bound) + ABSOLUTE_MARGIN * largest
-    return max(0.0, outcome.bound - margin)
+    return max(0.0, outcome.bound - BOUND_MARGIN * abs(outcome.bound) - ABSOLUTE_MARGIN)
+
+
+def refuse_unbounded(outcome: Outcome, own: str | Callable) -> None:
+    """Built-in models are bounded; of the user's own, 'infeasible or unbounded' is no proof."""
+    if "unbounded" in outcome.message.lower():
+        raise SolverFailure(f"{outcome.solver} calls {name_of(own)} infeasible or unbounded")
 
 
 def name_of(reference: str | Callable) -> str:

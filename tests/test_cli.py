@@ -30,6 +30,8 @@ def folder(tmp_path_factory):
         "word_first.csv": "0,zero\n1,1\n",
         "ragged.csv": "0,0\n1\n",
         "empty.csv": "",
+        "pandas.csv": ",x,y\n0,1,2\n1,3,4\n",
+        "quoted.csv": '"0"\n"1"\n"9"\n',
         "missing_first.csv": "NA,NA\n0,0\n1,1\n",
         "only_header.csv": "x,y\n",
         "nan.csv": "0,0\nnan,1\n",
@@ -150,7 +152,7 @@ def test_radius_per_cluster(folder):
     assert json.loads(run.stdout)["radius"] == [0.1, 0.5, 0.5]
 
 
-@pytest.mark.parametrize("name", ["semicolon.csv", "spaces.csv"])
+@pytest.mark.parametrize("name", ["semicolon.csv", "spaces.csv", "quoted.csv"])
 def test_other_marks_between_columns(folder, name):
     run = radcluster(folder, "solve", name, "-k", 2, "--json")
     assert json.loads(run.stdout)["objective"] == 0.5
@@ -181,6 +183,7 @@ BAD = [
     (("word_first.csv", "-k", 2), "row 1, column 2 is not a number: 'zero'"),
     (("ragged.csv", "-k", 2), "row 2 has 1 columns"),
     (("empty.csv", "-k", 2), "no rows of numbers"),
+    (("pandas.csv", "-k", 2), "the first column has no name"),
     (("missing_first.csv", "-k", 2), "row 1, column 1 is not a number: 'NA'"),
     (("moons.csv", "-k", 16, "--step1", "sdp:paper"), "step1 is for method 'pipeline'"),
     (("moons.csv", "-k", 16, "--method", "pipeline", "--sdp", "rlt"), "--sdp takes KEY=VALUE"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import moons
 
-from radcluster import InputError, solve
+from radcluster import InputError, Instance, solve
 from radcluster.config import Settings, read_toml
 
 
@@ -55,6 +55,7 @@ def test_bad_settings(values, message):
         ("exact", {"cuts": ["pair"]}),
         ("milp", {"sdp": {"rlt": "lower"}}),
         ("colgen", {"constraints": "quadratic"}),
+        ("heuristic", {"step2": len}),
         ("pipeline", {"formulation": "mine:build"}),
         ("heuristic", {"native": {"highs": {}, "scip": {}}}),
         ("milp", {"repeat": False}),
@@ -80,8 +81,12 @@ def test_options_for_a_solver_that_is_not_called_are_refused(method, settings):
 
 
 def test_exact_with_options_for_a_solver_asks_that_solver():
-    result = solve(moons(), native={"highs": {"mip_heuristic_effort": 0.1}})
-    assert [step.model for step in result.steps] == ["milp:linear"]
+    # So many points and pairs that it would be column generation, compiled or not.
+    many = Instance(np.random.default_rng(0).uniform(size=(201, 1)), 60, 0.02)
+    for asked in ({"native": {"highs": {"mip_heuristic_effort": 0.1}}}, {"constraints": "clique"}):
+        result = solve(many, time_limit=5, **asked)
+        assert {step.model for step in result.steps} <= {"milp:linear"}
+        assert result.steps or result.status == "infeasible"
     with pytest.raises(InputError, match="native is for method"):
         solve(moons(), "colgen", native={"highs": {"mip_heuristic_effort": 0.1}})
 

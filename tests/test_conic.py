@@ -127,6 +127,15 @@ def test_a_model_without_free_variables(solver, corner):
     assert condition == getattr(TerminationCondition, expected)
 
 
+@pytest.mark.parametrize("order", [2, 3, 4, 7])
+def test_constants_on_the_boundary_of_the_cone(order):
+    m = pyo.ConcreteModel()
+    m.psd = SchurBlock(order=order, X=lambda i, j: 1.0)
+    m.cost = pyo.Objective(expr=0)
+    condition = pyo.SolverFactory("clarabel").solve(m).solver.termination_condition
+    assert condition == TerminationCondition.optimal
+
+
 def infeasible_model():
     m = pyo.ConcreteModel()
     m.psd = SchurBlock(order=2, X={(0, 1): 1})

@@ -7,11 +7,13 @@ import pyomo.environ as pyo
 import pytest
 from cases import MOONS_OPTIMA, moons, random_instance
 
-from radcluster import InputError, solve
+from radcluster import InputError, Instance, SolverFailure, solve
 from radcluster.certificates import check, explain
 from radcluster.conflicts import analyse
 from radcluster.models import milp, rounding, sdp
+from radcluster.schur import SchurBlock
 from radcluster.sdp_points import admits
+from radcluster.steps import solve_step
 from radcluster.verify import objective_of, violations
 
 
@@ -41,7 +43,52 @@ def worst(instance, labelling):
     return m
 
 
-@pytest.mark.parametrize("builder", [largest_cluster, cubes, worst])
+def penalised(instance, labelling):
+    """A soft constraint: its penalty is 0 at the solution, and yet bounds something else."""
+    m = milp.build(instance, labelling)
+    m.short = pyo.Var(m.CLUSTERS, bounds=(0, None))
+    m.soft = pyo.Constraint(
+        m.CLUSTERS,
+        rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) + m.short[k] >= 2,
+    )
+    squares = m.within_cluster_scatter
+    squares.set_value(squares.expr + 100 * pyo.quicksum(m.short.values()))
+    return m
+
+
+def unlimited(instance, labelling):
+    m = milp.build(instance, labelling)
+    m.t = pyo.Var()
+    m.within_cluster_scatter.set_value(m.within_cluster_scatter.expr - m.t)
+    return m
+
+
+@pytest.mark.parametrize("solver", ["highs", "scip"])
+def test_an_unbounded_model_is_not_infeasible(solver):
+    try:
+        result = solve(moons(), "milp", solver, formulation=unlimited)
+    except SolverFailure as failure:
+        assert "infeasible or unbounded" in str(failure)
+    else:  # SCIP also hands over a point on its way to infinity
+        assert (result.status, result.lower_bound) == ("feasible", 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-4, 1e4])
+@pytest.mark.parametrize("solver", ["highs", "scip"])
+def test_own_models_in_any_unit(solver, scale):
+    """Solvers' tolerances are absolute: coefficients of 1e-12 would be as good as none."""
+    for seed in range(4):
+        instance = Instance(np.random.default_rng(seed).normal(size=(12, 2)), 4, 1.5)
+        small = instance.scaled(scale)
+        expected = solve(instance, "milp").objective * scale**2
+        own = solve(small, "milp", solver, formulation=milp.build)
+        assert (own.status, own.objective) == ("optimal", pytest.approx(expected))
+        rounded = solve(instance, "pipeline", step2=rounding.build_step2)
+        tiny = solve(small, "pipeline", step2=rounding.build_step2)
+        assert tiny.objective == pytest.approx(rounded.objective * scale**2)
+
+
+@pytest.mark.parametrize("builder", [largest_cluster, cubes, worst, penalised])
 def test_the_bound_of_another_objective_is_no_bound(builder):
     result = solve(moons(), "milp", formulation=builder)
     assert violations(moons(), result.labels) == []
@@ -193,7 +240,7 @@ def test_a_bound_is_dropped_when_the_partition_is_none_of_those_it_is_about():
     assert result.labels[point] != k
     assert result.steps[0].bound > 1.33
     assert (result.status, result.lower_bound) == ("feasible", 0.0)
-    assert "none that the edited model admits" in result.steps[0].note
+    assert "bound not used" in result.steps[0].note
 
 
 @pytest.mark.parametrize("border", [False, True])
@@ -237,6 +284,49 @@ def test_an_edited_objective_of_an_sdp_bounds_nothing(form):
     assert result.lower_bound == 0.0 and result.steps[0].bound > 0.5
 
 
+def test_an_interrupt_does_not_pass_by_that_check(monkeypatch):
+    calls = []
+
+    def interrupted(*args, **kwds):
+        calls.append(args)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return solve_step(*args, **kwds)
+
+    monkeypatch.setattr("radcluster.pipeline.solve_step", interrupted)
+    cuts = ["pair", "triangle", "clique"]
+    result = solve(moons(), "pipeline", step1=two_at_least, cuts=cuts)
+    assert result.status == "interrupted"
+    assert np.bincount(result.labels).min() < 2 and result.lower_bound == 0.0
+
+
+def test_cuts_are_for_the_blocks_of_the_relaxation_only():
+    def with_a_block(instance, labelling):
+        m = sdp.build(instance, labelling)
+        a = labelling.anchors[0]
+        # Z_aa n_k >= 1, as in every partition.
+        m.n0 = pyo.Var(bounds=(1, 100))
+        m.Z[0].X[a, a].setub(1)
+        m.count = pyo.Constraint(expr=m.n0 == pyo.quicksum(m.pi[i, 0] for i in m.members[0]))
+        entries = {(0, 0): m.Z[0].X[a, a], (0, 1): 1.0, (1, 1): m.n0}
+        m.extra = SchurBlock(order=2, X=entries)
+        return m
+
+    result = solve(moons(), "pipeline", step1=with_a_block, cuts=["pair"])
+    assert result.solved
+    assert result.steps[0].bound <= MOONS_OPTIMA[16, 0.189]
+
+
+def test_a_relaxation_without_its_cone():
+    def linear(instance, labelling):
+        m = sdp.build(instance, labelling, form="peng_wei")
+        m.Z.cone.deactivate()
+        return m
+
+    result = solve(moons(), "pipeline", step1=linear)
+    assert result.solved and 0.0 <= result.lower_bound <= MOONS_OPTIMA[16, 0.189]
+
+
 def no_room(instance, labelling):
     m = sdp.build(instance, labelling)
     m.never = pyo.Constraint(expr=m.Z[0].X[labelling.anchors[0], labelling.anchors[0]] >= 2)
@@ -255,6 +345,7 @@ def test_an_edited_sdp_without_a_solution_is_not_the_instances_fault():
         (two_at_least, {"sdp": {"rlt": "lower"}}, "builds its model itself: sdp option rlt"),
         (lambda i, labelling: np.zeros((100, 16)), {"solver": "scs"}, "there is no SDP"),
         (lambda i, labelling: np.zeros((100, 16)), {"cuts": ["pair"]}, "there is no SDP"),
+        (lambda instance: None, {}, "cannot be called"),
         (lambda i, labelling: np.zeros((3, 16)), {}, r"finite scores of shape \(100, 16\)"),
     ],
 )

@@ -75,7 +75,8 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     first = next((line for line in lines if line.strip()), "")
     delimiter = next((mark for mark in ",;\t" if mark in first), None)
     # Without any of these marks, columns are what white space separates.
-    rows = csv.reader(lines, delimiter=delimiter) if delimiter else map(str.split, lines)
+    plain = delimiter is None and '"' not in first
+    rows = map(str.split, lines) if plain else csv.reader(lines, delimiter=delimiter or ",")
     return [
         (number, row)
         for number, row in enumerate(rows, start=1)
@@ -84,6 +85,10 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _to_numbers(path: Path, rows) -> np.ndarray:
+    if rows and not rows[0][1][0].strip() and not any(map(_is_number, rows[0][1])):
+        raise InputError(
+            f"{path}: the first column has no name, as an index has: write the file without it"
+        )
     if rows and not any(_is_number(cell) or _is_missing(cell) for cell in rows[0][1]):
         rows = rows[1:]  # a header
     if not rows:

@@ -53,11 +53,17 @@ def _constant(program: ConicProgram) -> ConicSolution:
     holds = (
         not slack[: program.n_zero].any()
         and (slack[program.n_zero :] >= 0.0).all()
-        and all(np.linalg.eigvalsh(block)[0] >= 0.0 for block in blocks)
+        and all(_is_psd(block) for block in blocks)
     )
     if not holds:
         return ConicSolution("infeasible", None, None, "its constants violate a constraint")
     return ConicSolution("optimal", np.empty(0), np.zeros_like(program.b), "no variables")
+
+
+def _is_psd(matrix: np.ndarray) -> bool:
+    """Up to the rounding of its eigenvalues."""
+    error = 8 * len(matrix) * np.finfo(float).eps * np.linalg.norm(matrix)
+    return bool(np.linalg.eigvalsh(matrix)[0] >= -error)
 
 
 _CLARABEL_STATUS = {
