@@ -251,11 +251,13 @@ def _solve_own(instance, labelling, settings, solver, clock) -> Result:
     squares = _minimises_squares(model, milp.build(instance, labelling, form=form))
     scale = normalised(instance)[1] if squares else 1.0
     (objective,) = model.component_data_objects(pyo.Objective, active=True)
-    objective.set_value(objective.expr / scale)
+    stated = objective.expr
+    objective.set_value(stated / scale)
     problem_class = milp.PROBLEM_CLASS[form]
     report, outcome = solve_step(
         settings.method, model, settings, solver, problem_class, clock, scale
     )
+    objective.set_value(stated)
     if outcome.status == "infeasible":
         refuse_unbounded(outcome, settings.formulation)
         certificate = search_certificate(report, settings.formulation)
