@@ -191,7 +191,10 @@ def test_builders_that_cannot_be_used(formulation, message):
 
 def two_at_least(instance, labelling):
     """The SDP of Step 1 with two points or more in every cluster that can hold them."""
-    m = sdp.build(instance, labelling)
+    return _with_pairs(sdp.build(instance, labelling))
+
+
+def _with_pairs(m):
     full = [k for k in m.CLUSTERS if len(m.members[k]) >= 2]
     m.two = pyo.Constraint(
         full, rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) >= 2
@@ -214,12 +217,7 @@ def test_an_edited_sdp_drops_in_and_keeps_its_safe_bound(solver):
 
 
 def _two_at_least_milp(instance, labelling):
-    m = milp.build(instance, labelling)
-    full = [k for k in m.CLUSTERS if len(m.members[k]) >= 2]
-    m.two = pyo.Constraint(
-        full, rule=lambda m, k: pyo.quicksum(m.pi[i, k] for i in m.members[k]) >= 2
-    )
-    return m
+    return _with_pairs(milp.build(instance, labelling))
 
 
 def test_a_bound_is_dropped_when_the_partition_is_none_of_those_it_is_about():

@@ -104,8 +104,10 @@ def _clarabel(program, options, tolerance):
     matrix = sparse.csc_matrix(program.A)
     try:
         solver = clarabel.DefaultSolver(quadratic, program.c, matrix, program.b, cones, settings)
-    except Exception as error:  # of no type of its own, e.g. for a setting's value
-        raise InputError(f"clarabel refused the program or its options: {error}") from None
+    except Exception as error:  # it has no type of its own for a setting's bad value
+        if not options.native:
+            raise
+        raise InputError(f"clarabel refused its options: {error}") from None
     answer = solver.solve()
     message = str(answer.status)
     status = _CLARABEL_STATUS.get(message, "error")
