@@ -1,4 +1,4 @@
-"""Branch and price: what is proven, how fast, and how that grows with the number of points.
+"""What is proven, how fast, and how that grows with the number of points and of dimensions.
 
 ``radcluster bench exact`` prints the tables and writes, into ``benchmarks/results/`` of the
 current directory when there is one, the scaling data as CSV and as a figure.
@@ -17,11 +17,11 @@ from rich.table import Table
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import scale
 
-from radcluster import plots
-from radcluster.colgen.progress import Progress
-from radcluster.colgen.solve import solve_colgen
+from radcluster import api, plots
+from radcluster.benchmarks import dimensions
 from radcluster.datasets import ruspini, two_moons
-from radcluster.instance import Instance
+from radcluster.problem.instance import Instance
+from radcluster.progress import Progress
 from radcluster.result import Result
 
 RESULTS = Path("benchmarks/results")
@@ -89,7 +89,7 @@ def cases() -> list[Case]:
 
 
 def run(console: Console) -> None:
-    """Print the table of instances and the scaling; about ten minutes in all."""
+    """Print the table of instances, the scaling, and what holds in many dimensions."""
     _warm_up(console)
     table = Table(title="column generation and branch and price")
     for column in ("instance", "must", "s", "objective", "bound", "gap", "status", "nodes"):
@@ -106,19 +106,24 @@ def run(console: Console) -> None:
     if RESULTS.parent.is_dir():
         for path in write_scaling(scaling, RESULTS):
             console.print(f"wrote {path}")
+    runs = dimensions.run(console)
+    if RESULTS.parent.is_dir():
+        console.print(f"wrote {dimensions.draw(runs, RESULTS / 'exact_dimensions.png')}")
 
 
 def solve(instance: Instance, time_limit: float = TIME_LIMIT, rel_gap: float = 1e-6) -> Run:
     """Solve by column generation, keeping the progress."""
     trace: list[Progress] = []
-    result = solve_colgen(instance, time_limit=time_limit, rel_gap=rel_gap, progress=trace.append)
+    result = api.solve(
+        instance, "colgen", time_limit=time_limit, rel_gap=rel_gap, progress=trace.append
+    )
     return Run(result, trace)
 
 
 def _warm_up(console: Console) -> None:
     """Compile the pricing kernels, or load them: not part of what is measured."""
     tiny = Instance(np.random.default_rng(0).random((30, 2)), 6, 0.3)
-    console.print(f"kernels ready after {solve_colgen(tiny).seconds:.1f} s", style="dim")
+    console.print(f"kernels ready after {api.solve(tiny, 'colgen').seconds:.1f} s", style="dim")
 
 
 def _cells(run: Run) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from radcluster.conflicts import analyse
 from radcluster.datasets import two_moons
-from radcluster.instance import Instance
+from radcluster.graph.conflicts import analyse
 from radcluster.models import milp, rounding
+from radcluster.problem.instance import Instance
 from radcluster.solvers.mip import solve_model
 
 

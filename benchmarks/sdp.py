@@ -8,17 +8,19 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from radcluster.conflicts import analyse
+from radcluster.benchmarks.cones import cones_table
+from radcluster.conic.compiling.compiler import compile_model
 from radcluster.datasets import two_moons
-from radcluster.instance import Instance, diameter_limit
+from radcluster.graph.conflicts import analyse
 from radcluster.models import sdp
-from radcluster.models.sdp_cuts import KINDS
-from radcluster.solvers.conic_program import compile_model
-from radcluster.step1_sdp import solve_sdp
+from radcluster.models.parts.cuts import KINDS
+from radcluster.problem.instance import Instance, diameter_limit
+from radcluster.relaxation.sdp import solve_sdp
 
 
 def run(console: Console) -> None:
     """Print the tables; about four minutes."""
+    console.print(cones_table())
     points, _ = two_moons()
     console.print(_compile_table(Instance(points, 16, 0.189)))
     console.print(_value_table(points))

@@ -19,6 +19,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from radcluster.errors import InputError
+from radcluster.models.parts.formulation import Formulation
 
 #: The class of program that this is.
 PROBLEM_CLASS = "LP"
@@ -50,7 +51,7 @@ def build(costs, size_min: int, size_max: int) -> pyo.ConcreteModel:
     costs = np.asarray(costs, dtype=float)
     n_points, n_clusters = costs.shape
     check_sizes(n_points, n_clusters, size_min, size_max)
-    m = pyo.ConcreteModel(name="cardinality")
+    m = Formulation("cardinality", __doc__)
     m.POINTS = pyo.RangeSet(0, n_points - 1)
     m.CLUSTERS = pyo.RangeSet(0, n_clusters - 1)
     m.pi = pyo.Var(m.POINTS, m.CLUSTERS, bounds=(0, 1))

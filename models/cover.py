@@ -26,9 +26,10 @@ import networkx as nx
 import numpy as np
 import pyomo.environ as pyo
 
-from radcluster.conflicts import ConflictGraph
 from radcluster.errors import InputError
-from radcluster.instance import Instance
+from radcluster.graph.conflicts import ConflictGraph
+from radcluster.models.parts.formulation import Formulation
+from radcluster.problem.instance import Instance
 
 
 def build(
@@ -56,7 +57,7 @@ def build(
     for i, ts in enumerate(holding):
         if not ts:
             raise InputError(f"point {i} lies in none of the {len(sets)} sets")
-    m = pyo.ConcreteModel(name="cover:relaxed" if relax else "cover")
+    m = Formulation("cover:relaxed" if relax else "cover", __doc__)
     m.SETS = pyo.RangeSet(0, len(sets) - 1)
     m.POINTS = pyo.RangeSet(0, n_points - 1)
     m.z = pyo.Var(m.SETS, domain=pyo.NonNegativeReals if relax else pyo.Binary)

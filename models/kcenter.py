@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 import pyomo.environ as pyo
 
-from radcluster.instance import Instance
+from radcluster.models.parts.formulation import Formulation
+from radcluster.problem.instance import Instance
 
 
 def greedy_centers(instance: Instance, first: list[int]) -> list[int]:
@@ -37,7 +38,7 @@ def build(instance: Instance, *, covering_radius: float = np.inf) -> pyo.Concret
     """
     d = instance.sq_distances
     near = d <= covering_radius**2 * (1 + 1e-12)
-    m = pyo.ConcreteModel(name="kcenter:exact")
+    m = Formulation("kcenter:exact", __doc__)
     m.POINTS = pyo.RangeSet(0, instance.n_points - 1)
     m.PAIRS = pyo.Set(dimen=2, initialize=[(int(i), int(j)) for i, j in np.argwhere(near)])
     m.y = pyo.Var(m.POINTS, domain=pyo.Binary)

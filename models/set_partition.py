@@ -1,7 +1,8 @@
 """Set partitioning: choose K of all admissible clusters, and the pricing of one more.
 
 Notation: a *column* t is a set S_t of mutually compatible points; c_t = 1/(2|S_t|) sum_{i,j in S_t}
-d_ij is its sum of squares; z_t says whether it is a cluster.
+d_ij is its sum of squares; z_t says whether it is a cluster. With weights omega_i, |S| is the total
+weight of S, d_ij counts omega_i omega_j times, and pricing changes as models/milp.py does.
 
 Restricted master, over the columns known so far (:func:`build_master`):
 
@@ -35,7 +36,8 @@ w_i = y_i v, p_ij = y_i y_j v (the linearisation of ``models/milp.py`` for one c
           y_i + y_j <= 1                                             i and j in conflict
 
 A negative optimum is a column that improves the relaxed master; otherwise the master is optimal
-over all columns. ``radcluster.colgen`` has faster ways to price; this is the program they solve.
+over all columns. ``radcluster.methods.colgen`` has faster ways to price; this is the
+program they solve.
 """
 
 from __future__ import annotations
@@ -45,9 +47,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyomo.environ as pyo
 
-from radcluster.conflicts import conflict_matrix
 from radcluster.errors import InputError
-from radcluster.instance import Instance
+from radcluster.graph.conflicts import conflict_matrix
+from radcluster.models.parts.formulation import Formulation
+from radcluster.problem.instance import Instance
 
 PROBLEM_CLASS = {"relaxed": "LP", "binary": "MILP", "pricing": "MILP"}
 
@@ -88,7 +91,7 @@ def build_master(
     missing = [i for i, ts in enumerate(holding) if not ts]
     if missing and incumbent is None:
         raise InputError(f"point {missing[0]} lies in none of the {len(columns)} columns")
-    m = pyo.ConcreteModel(name="set_partition:relaxed" if relax else "set_partition:binary")
+    m = Formulation("set_partition:relaxed" if relax else "set_partition:binary", __doc__)
     m.COLUMNS = pyo.RangeSet(0, len(columns) - 1)
     m.POINTS = pyo.RangeSet(0, n_points - 1)
     m.z = pyo.Var(m.COLUMNS, domain=pyo.NonNegativeReals if relax else pyo.Binary)
@@ -122,7 +125,7 @@ def build_prices(
     >>> len(m.lam), len(m.column)
     (3, 3)
     """
-    m = pyo.ConcreteModel(name="set_partition:prices")
+    m = Formulation("set_partition:prices", __doc__)
     m.COLUMNS = pyo.RangeSet(0, len(columns) - 1)
     m.POINTS = pyo.RangeSet(0, n_points - 1)
     m.lam = pyo.Var(m.POINTS, domain=pyo.NonNegativeReals)
@@ -155,20 +158,22 @@ def build_pricing(instance: Instance, prices: Sequence[float], sigma: float) -> 
     (3, 1, 2)
     """
     conflicts = conflict_matrix(instance)
-    d = instance.sq_distances
+    omega = instance.weights.tolist()
+    d = instance.weights[:, None] * instance.weights * instance.sq_distances
+    most = 1 / min(omega)
     pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(~conflicts, 1))]
-    m = pyo.ConcreteModel(name="set_partition:pricing")
+    m = Formulation("set_partition:pricing", __doc__)
     m.POINTS = pyo.RangeSet(0, instance.n_points - 1)
     m.PAIRS = pyo.Set(initialize=pairs, dimen=2)
     m.CONFLICTS = pyo.Set(
         initialize=[(int(i), int(j)) for i, j in np.argwhere(np.triu(conflicts, 1))], dimen=2
     )
     m.y = pyo.Var(m.POINTS, domain=pyo.Binary)
-    m.w = pyo.Var(m.POINTS, bounds=(0, 1))
-    m.p = pyo.Var(m.PAIRS, bounds=(0, 1))
-    m.v = pyo.Var(bounds=(0, 1))
-    _add_shares(m)
-    _add_products(m)
+    m.w = pyo.Var(m.POINTS, bounds=lambda m, i: (0, 1 / omega[i]))
+    m.p = pyo.Var(m.PAIRS, bounds=(0, most))
+    m.v = pyo.Var(bounds=(0, most))
+    _add_shares(m, omega)
+    _add_products(m, omega)
     m.conflict = pyo.Constraint(m.CONFLICTS, rule=lambda m, i, j: m.y[i] + m.y[j] <= 1)
     m.linked = pyo.Constraint(
         range(len(instance.must_link)),
@@ -182,22 +187,25 @@ def build_pricing(instance: Instance, prices: Sequence[float], sigma: float) -> 
     return m
 
 
-def _add_shares(m: pyo.ConcreteModel) -> None:
+def _add_shares(m: pyo.ConcreteModel, omega: list[float]) -> None:
     """w_i = y_i / |S|."""
-    m.shares = pyo.Constraint(expr=pyo.quicksum(m.w.values()) == 1)
-    m.share_if_member = pyo.Constraint(m.POINTS, rule=lambda m, i: m.w[i] <= m.y[i])
+    most = 1 / min(omega)
+    m.shares = pyo.Constraint(expr=pyo.quicksum(omega[i] * w for i, w in m.w.items()) == 1)
+    m.share_if_member = pyo.Constraint(m.POINTS, rule=lambda m, i: omega[i] * m.w[i] <= m.y[i])
     m.share_at_most = pyo.Constraint(m.POINTS, rule=lambda m, i: m.w[i] <= m.v)
-    m.share_at_least = pyo.Constraint(m.POINTS, rule=lambda m, i: m.w[i] >= m.v - (1 - m.y[i]))
+    m.share_at_least = pyo.Constraint(
+        m.POINTS, rule=lambda m, i: m.w[i] >= m.v - most * (1 - m.y[i])
+    )
 
 
-def _add_products(m: pyo.ConcreteModel) -> None:
+def _add_products(m: pyo.ConcreteModel, omega: list[float]) -> None:
     """p_ij = y_i y_j / |S|, with the row sums that make the relaxation good."""
     partners: dict[int, list] = {i: [] for i in m.POINTS}
     for i, j in m.PAIRS:
-        partners[i].append(m.p[i, j])
-        partners[j].append(m.p[i, j])
+        partners[i].append(omega[j] * m.p[i, j])
+        partners[j].append(omega[i] * m.p[i, j])
     m.product_first = pyo.Constraint(m.PAIRS, rule=lambda m, i, j: m.p[i, j] <= m.w[i])
     m.product_second = pyo.Constraint(m.PAIRS, rule=lambda m, i, j: m.p[i, j] <= m.w[j])
     m.row_sum = pyo.Constraint(
-        m.POINTS, rule=lambda m, i: pyo.quicksum(partners[i]) + m.w[i] == m.y[i]
+        m.POINTS, rule=lambda m, i: pyo.quicksum(partners[i]) + omega[i] * m.w[i] == m.y[i]
     )

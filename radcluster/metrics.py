@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from radcluster.verify import cluster_centers
+from radcluster.problem.partition import cluster_centers
 
 
 def voronoi_labels(points, centers) -> np.ndarray:

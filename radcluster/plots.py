@@ -15,11 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
-from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial import ConvexHull, QhullError, cKDTree
 from scipy.spatial.distance import cdist
 
 from radcluster.errors import InputError
-from radcluster.verify import cluster_centers
+from radcluster.problem.diameters import sq_diameter
+from radcluster.problem.instance import diameter_limit
+from radcluster.problem.partition import cluster_centers
 
 COLUMN, PAGE = 3.4, 7.0
 #: Okabe and Ito's colours, told apart by colour-blind readers too; red is kept for violations.
@@ -27,6 +29,10 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#7A5C3E")
 INK, FAINT, WRONG = "#222222", "#9A9A9A", "#C1121F"
 MARKERS = ("o", "^", "s", "D", "v", "P")
 _SMALL, _TEXT = 7, 8
+#: More clusters than this are drawn without crosses, more points than this as a density.
+MANY, DENSE = 60, 100_000
+#: Kilometres in a degree of latitude.
+KM_PER_DEGREE = 111.195
 
 
 def figure(
@@ -47,8 +53,15 @@ def partition(
     classes=None,
     ax: Axes | None = None,
     title: str | None = None,
+    *,
+    axes: bool = False,
+    latlon: bool = False,
+    unit: str = "",
 ) -> Axes:
     """Clusters in the plane: hulls, centroids, and the radius to scale.
+
+    Many points get small markers, many clusters no crosses, and more than :data:`DENSE` points are
+    drawn as a density under the outlines of their clusters.
 
     Parameters
     ----------
@@ -61,6 +74,13 @@ def partition(
         ``2 * radius`` its two farthest points are joined in red.
     classes : array of N ints, optional
         Drawn as different markers.
+    axes : bool
+        Whether the axes carry numbers.
+    latlon : bool
+        The columns are latitude and longitude in degrees, the radius is in km. One degree of
+        either has its true length, and a bar shows the scale.
+    unit : str
+        Unit of length, for the bar that shows the scale of a map of many points.
     """
     points, labels = np.asarray(points, dtype=float), np.asarray(labels)
     if points.ndim != 2 or points.shape[1] != 2:
@@ -68,23 +88,56 @@ def partition(
     names, labels = np.unique(labels, return_inverse=True)
     means = cluster_centers(points, labels, len(names))
     centers = means if centers is None else np.asarray(centers, dtype=float)
+    if latlon:
+        points, means, centers = points[:, ::-1], means[:, ::-1], centers[:, ::-1]
     ax = figure()[1] if ax is None else ax
     colours = _spread_colours(means)
-    scale = _marker_scale(ax)
-    for k in range(len(names)):
-        _hull(ax, points[labels == k], colours[k], scale)
-    _scatter(ax, points, labels, classes, colours, scale)
-    cross = {"marker": "X", "s": 26 * scale**2, "c": INK, "edgecolors": "white"}
-    ax.scatter(*centers.T, **cross, linewidths=0.7 * scale, zorder=4)
-    if radius is not None and np.isfinite(radius):
+    scale = _marker_scale(ax) * _crowding(len(points), len(names))
+    order = np.argsort(labels, kind="stable")
+    cuts = np.searchsorted(labels[order], np.arange(1, len(names)))
+    for k, members in enumerate(np.split(order, cuts)):
+        _hull(ax, points[members], colours[k], scale, only_edge=len(points) > DENSE)
+    if len(points) > DENSE:
+        ax.hexbin(*points.T, gridsize=160, bins="log", mincnt=1, cmap="Greys", lw=0, zorder=0)
+    else:
+        _scatter(ax, points, labels, classes, colours, scale)
+    if len(names) <= MANY:
+        cross = {"marker": "X", "s": 26 * scale**2, "c": INK, "edgecolors": "white"}
+        ax.scatter(*centers.T, **cross, linewidths=0.7 * scale, zorder=4)
+    known = radius is not None and np.isfinite(radius)
+    if known and not latlon:
         _too_wide(ax, points, labels, radius)
         # A narrow panel has no room for the number.
         _radius_to_scale(ax, points, radius, f"r = {radius:.4g}" if scale > 0.8 else "r")
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.06)
-    ax.set(xticks=[], yticks=[])
-    ax.spines[:].set_color("#DDDDDD")
+    finish_map(ax, points, ticks=axes, stretch=_stretch(points) if latlon else 1.0)
+    if latlon or len(names) > MANY:
+        _scale_bar(ax, points, 2 * radius if known else None, "km" if latlon else unit, latlon)
     return _titled(ax, title)
+
+
+def finish_map(
+    ax: Axes,
+    points,
+    radius: float | None = None,
+    axes: Sequence[str] = ("", ""),
+    ticks: bool = False,
+    stretch: float = 1.0,
+):
+    """Equal scales, a faint frame; on demand ticks, the radius in a corner, names of the axes.
+
+    ``stretch`` is how much longer the unit of the upright axis is than that of the other.
+    """
+    if radius is not None and np.isfinite(radius):
+        _radius_to_scale(ax, points, radius, f"r = {radius:.4g}")
+    ax.set_aspect(stretch, adjustable="datalim")
+    ax.margins(0.06)
+    if ticks:
+        ax.tick_params(labelsize=_SMALL)
+    else:
+        ax.set(xticks=[], yticks=[])
+    ax.set_xlabel(axes[0], fontsize=_SMALL)
+    ax.set_ylabel(axes[1], fontsize=_SMALL)
+    ax.spines[:].set_color("#DDDDDD")
 
 
 def strip(
@@ -187,7 +240,7 @@ def gap_over_time(
     return ax
 
 
-def _hull(ax, members, colour, scale):
+def _hull(ax, members, colour, scale, only_edge=False):
     """A cluster's outline: its hull, or the segment or point that it degenerates to."""
     members = outline = np.unique(members, axis=0)
     if len(members) > 2:
@@ -200,6 +253,9 @@ def _hull(ax, members, colour, scale):
     tint = tuple(0.35 * np.array(to_rgb(colour)) + 0.65)
     if len(outline) == 1:
         ax.plot(*outline[0], marker="o", ms=11 * scale, color=tint, mew=0, zorder=1)
+        return
+    if only_edge:
+        ax.add_patch(Polygon(outline, closed=True, fc="none", ec=colour, lw=0.6, zorder=1))
         return
     shape = Polygon(outline, closed=True, fc=tint, ec=tint, lw=6 * scale, zorder=1)
     shape.set(joinstyle="round", capstyle="round")
@@ -224,26 +280,55 @@ def _scatter(ax, points, labels, classes, colours, scale):
 
 def _spread_colours(means):
     """A colour a cluster, clusters of one colour far apart, whatever their labels."""
-    colours = [""] * len(means)
-    distances = cdist(means, means)
-    done: list[int] = []
+    colours = np.full(len(means), -1)
+    # The nearest neighbours of a cluster decide; the others are far enough.
+    count = min(len(means), 60)
+    distances, neighbours = cKDTree(means).query(means, k=count)
+    distances, neighbours = distances.reshape(-1, count), neighbours.reshape(-1, count)
     for k in np.lexsort(means.T[::-1]):
-        nearest = [
-            min((distances[k, j] for j in done if colours[j] == colour), default=np.inf)
-            for colour in PALETTE
-        ]
-        colours[k] = PALETTE[int(np.argmax(nearest))]
-        done.append(int(k))
-    return colours
+        taken = colours[neighbours[k]]
+        nearest = np.full(len(PALETTE), np.inf)
+        np.minimum.at(nearest, taken[taken >= 0], distances[k][taken >= 0])
+        colours[k] = nearest.argmax()
+    return [PALETTE[colour] for colour in colours]
 
 
 def _too_wide(ax, points, labels, radius):
-    for k in np.unique(labels):
-        members = points[labels == k]
+    order = np.argsort(labels, kind="stable")
+    for part in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
+        members = points[part]
+        if sq_diameter(members) <= diameter_limit(radius):
+            continue
+        if len(members) > 500:
+            members = members[ConvexHull(members, qhull_options="QJ").vertices]
         distances = cdist(members, members)
         i, j = np.unravel_index(distances.argmax(), distances.shape)
-        if distances[i, j] > 2 * radius * (1 + 1e-9):
-            ax.plot(*members[[i, j]].T, color=WRONG, lw=1.1, zorder=2.5)
+        ax.plot(*members[[i, j]].T, color=WRONG, lw=1.1, zorder=2.5)
+
+
+def _stretch(points) -> float:
+    """How much longer a degree of latitude is than one of longitude."""
+    return 1.0 / max(float(np.cos(np.radians(points[:, 1].mean()))), 0.01)
+
+
+def _scale_bar(ax, points, length, unit, latlon):
+    """A bar of a round length, or as long as a cluster may be wide, below the points."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    per_unit = _stretch(points) / KM_PER_DEGREE if latlon else 1.0
+    if length is None:
+        most = float(high[0] - low[0]) / per_unit / 4 or 1.0
+        power = 10.0 ** np.floor(np.log10(most))
+        length = power * max(step for step in (1, 2, 5) if step * power <= most)
+        text = f"{length:g} {unit}"
+    else:
+        text = f"2r = {length:.4g} {unit}"
+    left = np.array([low[0], low[1] - 0.05 * float(high[1] - low[1])])
+    ends = np.array([left, left + [length * per_unit, 0.0]])
+    ax.plot(*ends.T, color=INK, lw=1.4, solid_capstyle="butt", zorder=5)
+    ax.annotate(
+        text.strip(), ends[0], xytext=(0, -2), textcoords="offset points", va="top",
+        fontsize=_SMALL, color=INK,
+    )  # fmt: skip
 
 
 def _radius_to_scale(ax, points, radius, text):
@@ -265,6 +350,11 @@ def _radius_to_scale(ax, points, radius, text):
         fontsize=_SMALL,
         color=INK,
     )
+
+
+def _crowding(n_points: int, n_clusters: int) -> float:
+    """1 for some hundred points, less where markers would cover each other."""
+    return float(np.clip(np.sqrt(400 / max(n_points, 6 * n_clusters)), 0.12, 1.0))
 
 
 def _marker_scale(ax):

@@ -31,10 +31,10 @@ def brute_force(instance: Instance) -> float:
     cost = np.zeros(len(labels))
     for c in range(k):
         member = labels == c
-        sizes = member.sum(axis=1)
-        valid &= sizes > 0
-        inside = np.einsum("ti,ij,tj->t", member, instance.sq_distances, member)
-        cost += inside / (2 * np.maximum(sizes, 1))
+        valid &= member.any(axis=1)
+        weighted = member * instance.weights
+        inside = np.einsum("ti,ij,tj->t", weighted, instance.sq_distances, weighted)
+        cost += inside / (2 * np.where(member.any(axis=1), weighted.sum(axis=1), 1.0))
         limit = 4 * instance.radii[c] ** 2 * (1 + 1e-9)
         for i, j in np.argwhere(np.triu(instance.sq_distances > limit)):
             valid &= ~(member[:, i] & member[:, j])
@@ -95,3 +95,10 @@ def random_instance(
         cannot = pairs[: rng.integers(3)] if rng.random() < 0.4 else []
         must = pairs[2 : 2 + rng.integers(3)] if rng.random() < 0.3 else []
     return Instance(points, k, radius, cannot_link=cannot, must_link=must)
+
+
+#: The keys of a result's JSON object, as the command line prints it.
+RESULT_KEYS = {
+    "status", "objective", "lower_bound", "gap", "n_clusters", "radius", "max_radius", "labels",
+    "method", "solver", "seconds", "certificate", "steps",
+}  # fmt: skip

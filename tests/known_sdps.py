@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyomo.environ as pyo
 
-from radcluster.schur import SchurBlock
+from radcluster.conic.schur import SchurBlock
 
 
 @dataclass(frozen=True)

@@ -90,3 +90,32 @@ def test_gap_over_time_draws_both_bounds():
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["best partition", "lower bound"]
     assert ax.lines[0].get_ydata().tolist() == [3.0, 2.0, 2.0]
+
+
+def test_many_clusters_have_no_crosses_and_a_bar_shows_the_scale():
+    rng = np.random.default_rng(0)
+    points = rng.random((3000, 2))
+    labels = np.floor(points[:, 0] * 10).astype(int) * 10 + np.floor(points[:, 1] * 10).astype(int)
+    ax = plots.partition(points, labels, unit="km", axes=True)
+    assert sum(len(c.get_offsets()) for c in ax.collections) == 3000
+    assert any(text.get_text().endswith("km") for text in ax.texts)
+    assert len(ax.get_xticks()) > 0
+    assert not plots.partition(points, labels % 3).texts
+
+
+def test_latitude_and_longitude_have_their_true_proportions():
+    points = np.column_stack([60 + np.linspace(0, 1, 30), 10 + np.linspace(0, 1, 30) ** 2])
+    ax = plots.partition(points, np.arange(30) // 10, radius=5.0, latlon=True)
+    assert ax.get_aspect() == pytest.approx(1 / np.cos(np.radians(60.5)), rel=1e-6)
+    assert any(text.get_text() == "2r = 10 km" for text in ax.texts)
+    (bar,) = [line for line in ax.lines if line.get_linewidth() == 1.4]
+    degrees = np.ptp(bar.get_xdata())
+    assert degrees * np.cos(np.radians(60.5)) * 111.195 == pytest.approx(10.0, rel=1e-6)
+
+
+def test_a_hundred_thousand_points_are_drawn_as_a_density(monkeypatch):
+    monkeypatch.setattr(plots, "DENSE", 500)
+    points = np.random.default_rng(0).normal(size=(1000, 2))
+    ax = plots.partition(points, (points[:, 0] > 0).astype(int))
+    outlines = [p for p in ax.patches if isinstance(p, Polygon)]
+    assert len(outlines) == 2 and all(p.get_facecolor()[3] == 0 for p in outlines)

@@ -5,17 +5,15 @@ import math
 
 import numpy as np
 import pytest
+from cases import RESULT_KEYS as KEYS
 from cases import moons
 
 from radcluster import Instance, Result, solve
-from radcluster.certify import certified
 from radcluster.errors import SolverFailure
-from radcluster.verify import objective_of, violations
-
-KEYS = {
-    "status", "objective", "lower_bound", "gap", "n_clusters", "radius", "max_radius", "labels",
-    "method", "solver", "seconds", "certificate", "steps",
-}  # fmt: skip
+from radcluster.problem.partition import objective_of
+from radcluster.proof.certify import certify
+from radcluster.proof.verify import violations
+from radcluster.result import Answer
 
 
 @pytest.mark.parametrize(
@@ -87,30 +85,14 @@ def test_violations(labels, message):
 def test_an_invalid_partition_is_never_returned():
     instance = Instance([[0.0], [1.0], [5.0]], 2, 0.5)
     with pytest.raises(SolverFailure, match="invalid"):
-        certified(
-            instance,
-            "milp",
-            rel_gap=1e-6,
-            labels=np.array([0, 1, 1]),
-            lower_bound=0.0,
-            stopped="optimal",
-            solver="a liar",
-            steps=(),
-        )
+        claim = Answer(np.array([0, 1, 1]), stopped="optimal", solver="a liar")
+        certify(instance, claim, method="milp", rel_gap=1e-6, seconds=0.0)
 
 
 def test_optimal_is_decided_by_the_gap_not_by_the_solver():
     instance = Instance([[0.0], [1.0], [5.0]], 2)
-    result = certified(
-        instance,
-        "milp",
-        rel_gap=1e-6,
-        labels=np.array([0, 0, 1]),
-        lower_bound=0.1,
-        stopped="optimal",
-        solver="a braggart",
-        steps=(),
-    )
+    claim = Answer(np.array([0, 0, 1]), 0.1, stopped="optimal", solver="a braggart")
+    result = certify(instance, claim, method="milp", rel_gap=1e-6, seconds=0.0)
     assert result.status == "feasible"
     assert result.gap == pytest.approx(0.8)
 

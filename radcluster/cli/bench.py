@@ -10,7 +10,7 @@ from rich.console import Console
 
 from radcluster.errors import InputError
 
-SUITES = ("foundation", "sdp", "exact")
+SUITES = ("foundation", "sdp", "exact", "scale")
 
 
 @click.command()

@@ -7,8 +7,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from radcluster.cli.files import check_writable
-from radcluster.cli.output import progress_line
+from radcluster.cli.support.output import progress_line
+from radcluster.cli.support.writing import check_writable
 from radcluster.errors import InputError, SolverFailure
 
 N_CLUSTERS = 16
@@ -22,8 +22,8 @@ RADIUS = 0.189
 def command(solver, out, points_out):
     """Solve the paper's two-moons instance (100 points, 16 clusters, r = 0.189), and draw it."""
     from radcluster import datasets, metrics
-    from radcluster.driver import solve
-    from radcluster.instance import Instance
+    from radcluster.api import solve
+    from radcluster.problem.instance import Instance
 
     points, moons = datasets.two_moons()
     check_writable(out)
@@ -33,8 +33,9 @@ def command(solver, out, points_out):
         check_writable(points_out)
         np.savetxt(points_out, points, delimiter=",", fmt="%.17g")
     instance = Instance(points, N_CLUSTERS, RADIUS)
+    # The MILP of Eq. 8 needs no compiled kernels, so the first command on a machine is quick.
     with progress_line("solving two moons") as progress:
-        result = solve(instance, solver=solver, progress=progress)
+        result = solve(instance, "milp", solver=solver, progress=progress)
     if not result.solved:
         raise SolverFailure(f"the demo ended with status {result.status}")
     in_convex = metrics.clusters_in_class(result.labels, moons, datasets.CONVEX_MOON)

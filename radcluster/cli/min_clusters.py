@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import click
 
-from radcluster.cli.files import write_labels
-from radcluster.cli.options import read_problem, shared
-from radcluster.cli.output import exit_code, only_json, progress_line
+from radcluster.cli.support.options import read_problem, shared
+from radcluster.cli.support.output import exit_code, only_json, progress_line
+from radcluster.cli.support.writing import write_labels
 
 
 @click.command()
 @click.option("-r", "--radius", type=float, required=True, help="No cluster is wider than 2r.")
 @click.option("--solver", metavar="NAME", help="MILP solver for what cliques leave open.")
 @shared
-def command(points, radius, solver, time_limit, cannot_link, must_link, out, as_json):
+def command(points, radius, solver, columns, time_limit, cannot_link, must_link, out, as_json):
     """Fewest clusters of POINTS (CSV or .npy) of which none is wider than 2r, with proof."""
-    from radcluster.fewest import fewest_clusters
-    from radcluster.instance import Instance
+    from radcluster.feasibility.min_clusters import fewest_clusters
+    from radcluster.problem.instance import Instance
 
-    data, links = read_problem(points, cannot_link, must_link, out)
+    data, links = read_problem(points, columns, cannot_link, must_link, out)
     instance = Instance(data, 1, radius, **links)
     with only_json(), progress_line(f"min-clusters: {instance.n_points} points, r={radius:g}"):
         found = fewest_clusters(instance, solver=solver, time_limit=time_limit)
@@ -29,7 +29,7 @@ def command(points, radius, solver, time_limit, cannot_link, must_link, out, as_
 
 
 def _in_words(found, instance) -> str:
-    from radcluster.certificates import explain
+    from radcluster.proof.certificates import explain
 
     if found.status == "infeasible":
         return explain(found.certificate, instance)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import click
 
-from radcluster.cli.files import write_labels
-from radcluster.cli.options import read_problem, shared
-from radcluster.cli.output import exit_code, only_json, progress_line
+from radcluster.cli.support.options import read_problem, shared
+from radcluster.cli.support.output import exit_code, only_json, progress_line
+from radcluster.cli.support.writing import write_labels
 
 
 @click.command()
 @click.option("-k", "--n-clusters", type=int, required=True, help="Number of clusters.")
 @click.option("--solver", metavar="NAME", help="MILP solver for what cliques leave open.")
 @shared
-def command(points, n_clusters, solver, time_limit, cannot_link, must_link, out, as_json):
+def command(points, n_clusters, solver, columns, time_limit, cannot_link, must_link, out, as_json):
     """Smallest radius at which POINTS (CSV or .npy) fall into K clusters, with proof."""
-    from radcluster.instance import Instance
-    from radcluster.smallest import smallest_radius
+    from radcluster.feasibility.min_radius import smallest_radius
+    from radcluster.problem.instance import Instance
 
-    data, links = read_problem(points, cannot_link, must_link, out)
+    data, links = read_problem(points, columns, cannot_link, must_link, out)
     instance = Instance(data, n_clusters, **links)
     with only_json(), progress_line(f"min-radius: {instance.n_points} points, K={n_clusters}"):
         found = smallest_radius(instance, solver=solver, time_limit=time_limit)
@@ -29,7 +29,7 @@ def command(points, n_clusters, solver, time_limit, cannot_link, must_link, out,
 
 
 def _in_words(found, instance) -> str:
-    from radcluster.certificates import explain
+    from radcluster.proof.certificates import explain
 
     if found.status == "infeasible":
         return explain(found.certificate, instance)

@@ -9,8 +9,9 @@ import click
 from rich.console import Console
 
 from radcluster.errors import InputError
+from radcluster.study.workers import on_cluster
 
-#: Modules of :mod:`radcluster.reproduce`, in the order in which ``all`` runs them. Each has
+#: Modules of :mod:`radcluster.study.experiments`, in the order in which ``all`` runs them. Each has
 #: ``run(out, seeds=, n_jobs=) -> rows``, ``table(rows)``, ``DEFAULT_SEEDS``, most ``draw(rows)``.
 EXPERIMENTS = (
     "table1",
@@ -29,10 +30,11 @@ EXPERIMENTS = (
 @click.argument("experiment", type=click.Choice([*EXPERIMENTS, "all"]))
 @click.option("--seeds", type=click.IntRange(1), help="Seeds or draws. [default: as in the paper]")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on this Dask scheduler: tcp://...")
 @click.option(
     "--out", default="results", show_default=True, help="Folder for CSV files and figures."
 )
-def command(experiment, seeds, jobs, out):
+def command(experiment, seeds, jobs, scheduler, out):
     """Run an experiment, print its table, write its CSV file and its figure.
 
     Results are written as they come; the same command continues where it stopped.
@@ -45,13 +47,14 @@ def command(experiment, seeds, jobs, out):
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write to the folder {out}: {error.strerror}") from None
-    for name in EXPERIMENTS if experiment == "all" else (experiment,):
-        run_one(name, folder, seeds, jobs)
+    with on_cluster(scheduler):
+        for name in EXPERIMENTS if experiment == "all" else (experiment,):
+            run_one(name, folder, seeds, jobs)
 
 
 def run_one(name: str, folder: Path, seeds: int | None, jobs: int) -> None:
     """One experiment: rows, table, figure."""
-    module = importlib.import_module(f"radcluster.reproduce.{name}")
+    module = importlib.import_module(f"radcluster.study.experiments.{name}")
     rows = module.run(folder, seeds=seeds or module.DEFAULT_SEEDS, n_jobs=jobs)
     # In a pipe a table keeps its full width: cutting numbers off would make it useless.
     console = Console()

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import nullcontext
 
 import click
 from rich.console import Console
 
-from radcluster.cli.files import write_labels
-from radcluster.cli.options import read_problem, shared
-from radcluster.cli.output import exit_code, only_json, print_result, progress_line
-from radcluster.config import METHODS, SDP_OPTIONS, Settings, read_toml
+from radcluster.cli.support.experiment import gather, solve
+from radcluster.cli.support.export import Export, prepare
+from radcluster.cli.support.options import links_of, shared
+from radcluster.cli.support.output import exit_code, only_json, print_result
+from radcluster.cli.support.writing import check_writable, write_json
 from radcluster.errors import InputError
+from radcluster.methods.register import METHODS
+from radcluster.settings import SDP_OPTIONS
+
+
+def output_options(function):
+    """Options about code in files and certificates on disk, for ``solve`` and ``run``."""
+    for decorate in (
+        click.option(
+            "--allow-code", is_flag=True, help="Let a TOML file name code: MODULE:FUNCTION."
+        ),
+        click.option(
+            "--certificate",
+            type=click.Path(),
+            metavar="FILE.json",
+            help="Write the proof, with K and the radius, for radcluster check.",
+        ),
+    ):
+        function = decorate(function)
+    return function
 
 
 @click.command()
-@click.option("-k", "--n-clusters", type=int, help="Number of clusters; default: the fewest.")
-@click.option("-r", "--radius", default="inf", help="Radius, or one per cluster: 0.1,0.2,0.2.")
+@click.option("-k", "--n-clusters", type=int, help="Number of clusters. [default: the fewest]")
+@click.option("-r", "--radius", help="Radius, or one per cluster: 0.1,0.2,0.2. [default: inf]")
 @click.option("--method", help=f"{', '.join(METHODS)}. [default: exact]")
 @click.option(
     "--solver",
@@ -24,7 +44,11 @@ from radcluster.errors import InputError
     metavar="NAME",
     help="Solver by name; repeat it for several steps, or say which: step1=scs.",
 )
-@click.option("--config", type=click.Path(), help="TOML file with these options: see the README.")
+@click.option(
+    "--config",
+    type=click.Path(),
+    help="TOML file with any of these, points too: see docs/solvers.md.",
+)
 @click.option("--rel-gap", type=float, help="Gap at which a partition counts as optimal.")
 @click.option("--threads", type=int, help="Threads of each solver.")
 @click.option("--seed", type=int, help="Seed of each solver and of random starts.")
@@ -36,92 +60,91 @@ from radcluster.errors import InputError
 @click.option("--step2", metavar="MODULE:FUNCTION", help="Your own builder for Step 2.")
 @click.option("--step4", metavar="MODULE:FUNCTION", help="Your own builder for Step 4.")
 @click.option("--repeat/--once", default=None, help="Steps 3-4 until nothing changes, or once.")
-@click.option("--anchored/--verbatim-labels", default=None, help="Break the symmetry of labels.")
+@click.option("--anchored/--no-anchors", default=None, help="Break the symmetry of labels.")
 @click.option("--native", multiple=True, metavar="SOLVER.KEY=VALUE", help="A solver's own option.")
 @click.option("--verbose", is_flag=True, default=None, help="Show the solvers' logs.")
-@shared
-def command(points, n_clusters, radius, config, cannot_link, must_link, out, as_json, **options):
-    """Cluster POINTS (CSV or .npy, one row a point) so that no cluster is wider than 2r."""
-    # So that MODULE:FUNCTION finds a file in the folder where the command is called.
-    sys.path.insert(0, "")
-    settings = _settings(config, options)
-    data, links = read_problem(points, cannot_link, must_link, out)
-    radius = _parse_radius(radius)
+@click.option("--initial", type=click.Path(), metavar="LABELS.csv", help="Start from these.")
+@click.option(
+    "--as-printed",
+    is_flag=True,
+    default=None,
+    help="Algorithm 1 as the paper prints it: sdp:paper, no anchors, quadratic, once.",
+)
+@click.option("--weights", metavar="COLUMN", help="Weights of the points, a column of POINTS.")
+@click.option("--id-column", metavar="COLUMN", help="Names of the points, written with the labels.")
+@click.option("--geojson", type=click.Path(), metavar="FILE", help="Write hulls of the clusters.")
+@click.option("--clusters", is_flag=True, help="Print size, diameter and cost of each cluster.")
+@output_options
+@shared(points_required=False)
+def command(
+    config,
+    out,
+    as_json,
+    allow_code,
+    certificate,
+    weights,
+    id_column,
+    geojson,
+    clusters,
+    **options,
+):
+    """Cluster POINTS (CSV or .npy, one row per point) so that no cluster is wider than 2r.
+
+    POINTS may stand in the file of --config instead.
+    """
+    given, export = prepare(
+        _given(options),
+        out=out,
+        weights=weights,
+        id_column=id_column,
+        geojson=geojson,
+        clusters=clusters,
+    )
+    return solve_and_print(config, given, export, as_json, allow_code, certificate)
+
+
+def solve_and_print(
+    config, given: dict, export: Export, as_json: bool, allow_code: bool = False, certificate=None
+) -> int:
+    """Solve what a TOML file and the command line say; the exit code."""
+    if certificate:
+        check_writable(certificate)
+    experiment = gather(config, given, allow_code)
+    with only_json() if as_json else nullcontext():
+        instance, result = solve(experiment)
     if as_json:
-        with only_json():
-            result = _solve(data, n_clusters, radius, links, settings)
         click.echo(result.to_json())
     else:
-        result = _solve(data, n_clusters, radius, links, settings)
-        _print(data, links, result)
-    if out and result.solved:
-        write_labels(out, result.labels)
+        _print(instance, result)
+        if export.clusters and result.solved:
+            click.echo(str(result.summary()))
+    if result.solved:
+        export.write(instance, result)
+    if certificate:
+        write_json(certificate, result.to_dict() | links_of(instance))
     return exit_code(result)
 
 
-def _solve(data, n_clusters, radius, links, settings):
-    from radcluster.driver import run
-    from radcluster.instance import Instance
-
-    if n_clusters is None:
-        n_clusters = _fewest(data, radius, links, settings)
-    instance = Instance(data, n_clusters, radius, **links)
-    with progress_line(f"{settings.method}: {instance!r}") as progress:
-        return run(instance, settings, progress)
-
-
-def _fewest(data, radius, links, settings):
-    from radcluster.fewest import min_clusters
-
-    if not isinstance(radius, float):
-        raise InputError("-k is needed when there is a radius for each cluster")
-    if radius == float("inf"):
-        raise InputError("give -k, or a radius -r whose fewest clusters are to be used")
-    found = min_clusters(data, radius, time_limit=settings.time_limit, **links)
-    if found.status == "infeasible":
-        return 1  # whatever number is tried, the links contradict each other
-    if found.status != "optimal":
-        click.echo(
-            f"radcluster: using {found.n_clusters} clusters; "
-            f"at least {found.lower_bound} are needed, fewer are not ruled out",
-            err=True,
-        )
-    return found.n_clusters
-
-
-def _print(data, links, result):
+def _print(instance, result):
     console = Console()
     if result.status == "infeasible":
-        from radcluster.certificates import explain
-        from radcluster.instance import Instance
+        from radcluster.proof.certificates import explain
 
-        instance = Instance(data, result.n_clusters, result.radius, **links)
         console.print(explain(result.certificate, instance), highlight=False, soft_wrap=True)
     else:
         print_result(console, result)
 
 
-def _parse_radius(text: str):
-    try:
-        radii = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"radius must be a number or numbers with commas, got {text!r}") from None
-    return radii[0] if len(radii) == 1 else radii
-
-
-def _settings(config: str | None, options: dict) -> Settings:
-    """The TOML file's keys, overridden by what the command line says."""
-    chosen = read_toml(config) if config else {}
+def _given(options: dict) -> dict:
+    """What the command line says, in the words of a TOML file."""
     given = {key: value for key, value in options.items() if value not in (None, ())}
-    if "solver" in given:
-        given["solver"] = _parse_solvers(given["solver"])
-    if "cuts" in given:
-        given["cuts"] = given["cuts"].split(",")
-    if "sdp" in given:
-        given["sdp"] = _parse_sdp(given["sdp"])
-    if "native" in given:
-        given["native"] = _parse_native(given["native"])
-    return Settings.from_mapping(chosen | given)
+    parse = {
+        "solver": _parse_solvers,
+        "cuts": lambda text: text.split(","),
+        "sdp": _parse_sdp,
+        "native": _parse_native,
+    }
+    return given | {key: parse[key](given[key]) for key in parse if key in given}
 
 
 def _parse_solvers(names):

@@ -9,13 +9,23 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from radcluster.cli.support.output import only_json
 from radcluster.solvers.registry import SOLVERS
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list and nothing else.")
-def command(as_json):
+@click.option("--matrix", is_flag=True, help="Run every formulation with every solver: a table.")
+def command(as_json, matrix):
     """List the solvers by name: what they solve, what is installed, how to install the rest."""
+    if matrix:
+        from radcluster.study.matrix import matrix as run_all
+        from radcluster.study.matrix import to_markdown
+
+        with only_json():
+            cells = run_all()
+        click.echo(to_markdown(cells), nl=False)
+        return
     rows = [
         {
             "name": info.name,

@@ -10,39 +10,41 @@ from __future__ import annotations
 import importlib
 import logging
 import math
+import signal
+import threading
 import time
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import highspy
 import pyomo.environ as pyo
-import pyscipopt
 from pyomo.common.errors import (
     ApplicationError,
     InvalidConstraintError,
     InvalidExpressionError,
 )
+from pyomo.common.tempfiles import TempfileManager
 from pyomo.contrib.solver.common.factory import SolverFactory as NewSolverFactory
 from pyomo.contrib.solver.common.results import SolutionStatus
 from pyomo.contrib.solver.common.results import TerminationCondition as New
 from pyomo.contrib.solver.common.util import IncompatibleModelError
 from pyomo.opt import TerminationCondition as Old
 
-from radcluster.errors import InputError, SolverFailure
+from radcluster.errors import InputError, SolverFailure, SolverUnavailable, Terminated
 from radcluster.solvers import registry
 from radcluster.solvers.options import Options
+from radcluster.solvers.record import SolverInfo
+from radcluster.status import Status
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What a solver said of a model. Values of the variables are in the model itself.
 
-    ``status`` is ``optimal``, ``feasible``, ``infeasible``, ``time_limit``, ``interrupted`` or
-    ``error``; ``bound`` is the solver's dual bound (nan when it has none).
+    ``bound`` is the solver's dual bound (nan when it has none).
     """
 
-    status: str
+    status: Status
     has_solution: bool
     objective: float
     bound: float
@@ -52,6 +54,14 @@ class Outcome:
     n_variables: int
     n_constraints: int
     message: str = ""
+
+    @property
+    def excluded(self) -> bool:
+        """Whether a bounded model has no solution, by the solver's word.
+
+        The models built here are bounded: every variable lies in a box.
+        """
+        return self.status in (Status.INFEASIBLE, Status.INFEASIBLE_OR_UNBOUNDED)
 
 
 def solve_model(
@@ -67,31 +77,34 @@ def solve_model(
     or an infeasible model.
     """
     info = registry.require(solver, problem_class, title_of(model))
-    _check_native(info.name, options)
+    _check_native(info, options)
+    n_variables = sum(1 for _ in model.component_data_objects(pyo.Var))
+    n_constraints = sum(1 for _ in model.component_data_objects(pyo.Constraint, active=True))
+    _check_size(info, title_of(model), problem_class, n_variables, n_constraints)
     start = time.perf_counter()
     try:
-        with _quiet():
-            adaptor = _solve_new if info.name in _NEW_STYLE else _solve_legacy
-            status, has_solution, bound, message = adaptor(info.name, model, options, problem_class)
+        with _quiet(), _costs_times(info.cost_unit, model), _ending_with_us(info):
+            adaptor = _solve_new if info.pyomo.new else _solve_legacy
+            status, has_solution, bound, message = adaptor(info, model, options, problem_class)
     except (IncompatibleModelError, InvalidConstraintError, InvalidExpressionError) as error:
         others = ", ".join(other.name for other in registry.usable("MINLP"))
         raise InputError(
             f"{info.name} cannot take {title_of(model)} as it was built: {error} "
             f"Installed solvers for nonlinear models: {others}."
         ) from None
-    except (ApplicationError, *_native_errors(info.name)) as error:
+    except (ApplicationError, *_native_errors(info)) as error:
         raise SolverFailure(f"{info.name} failed on {title_of(model)}: {error}") from error
     objective = next(model.component_data_objects(pyo.Objective, active=True))
     return Outcome(
         status=status,
         has_solution=has_solution,
         objective=pyo.value(objective) if has_solution else math.nan,
-        bound=math.nan if bound is None or not math.isfinite(bound) else float(bound),
+        bound=_finite(bound) / info.cost_unit,
         solver=info.name,
         version=info.version,
         seconds=time.perf_counter() - start,
-        n_variables=sum(1 for _ in model.component_data_objects(pyo.Var)),
-        n_constraints=sum(1 for _ in model.component_data_objects(pyo.Constraint, active=True)),
+        n_variables=n_variables,
+        n_constraints=n_constraints,
         message=message,
     )
 
@@ -101,109 +114,51 @@ def title_of(model: pyo.ConcreteModel) -> str:
     return model.name.strip("'")
 
 
-#: Where the solvers whose Python packages raise errors of their own keep them.
-_NATIVE_ERRORS = {
-    "gurobi": ("gurobipy", "GurobiError"),
-    "cplex": ("cplex.exceptions", "CplexError"),
-    "xpress": ("xpress", "SolverError"),
-}
+def _native_errors(info: SolverInfo) -> tuple[type[Exception], ...]:
+    pairs = (error.split(":") for error in info.errors)
+    return tuple(getattr(importlib.import_module(module), name) for module, name in pairs)
 
 
-def _native_errors(name: str) -> tuple[type[Exception], ...]:
-    if name not in _NATIVE_ERRORS:
-        return ()
-    module, error = _NATIVE_ERRORS[name]
-    return (getattr(importlib.import_module(module), error),)
-
-
-def _check_native(name: str, options: Options) -> None:
+def _check_native(info: SolverInfo, options: Options) -> None:
     """Refuse options that a solver does not know; Pyomo would drop them or break on them."""
-    if not options.native:
-        return
-    if name == "highs":
-        known = highspy.Highs()
-        known.setOptionValue("output_flag", False)
-        unknown = [
-            key for key in options.native if known.getOptionType(key)[0] != highspy.HighsStatus.kOk
-        ]
-    elif name == "scip":
-        unknown = sorted(set(options.native) - set(pyscipopt.Model().getParams()))
-    else:
-        return
-    if unknown:
-        raise InputError(f"{name} has no option {unknown[0]!r}")
+    if options.native and info.unknown_options:
+        if unknown := info.unknown_options(options.native):
+            raise InputError(f"{info.name} has no option {unknown[0]!r}")
 
 
-_NEW_STYLE = {"highs": "highs", "scip": "scip_direct", "gurobi": "gurobi_direct"}
-_LEGACY = {"cbc": "cbc", "glpk": "glpk", "xpress": "xpress_direct", "cplex": "cplex_direct"}
-
-#: Names that each solver gives the neutral options which Pyomo's interface does not carry.
-_NATIVE_NAMES = {
-    "highs": {"seed": "random_seed"},
-    "scip": {"seed": "randomization/randomseedshift"},
-    "gurobi": {"seed": "Seed"},
-    "cbc": {
-        "time_limit": "seconds",
-        "rel_gap": "ratioGap",
-        "threads": "threads",
-        "seed": "randomCbcSeed",
-    },
-    "glpk": {"time_limit": "tmlim", "rel_gap": "mipgap", "seed": "seed"},
-    "xpress": {
-        "time_limit": "timelimit",
-        "rel_gap": "miprelstop",
-        "threads": "threads",
-        "seed": "randomseed",
-    },
-    "cplex": {
-        "time_limit": "timelimit",
-        "rel_gap": "mip_tolerances_mipgap",
-        "threads": "threads",
-        "seed": "randomseed",
-    },
-}
+def _check_size(info: SolverInfo, title: str, problem_class: str, variables: int, rows: int):
+    """Refuse what the solver's free licence does not take, and say what does."""
+    exceeded = info.free_size and info.free_size.exceeded(variables, rows)
+    if exceeded:
+        others = [other.name for other in registry.usable(problem_class) if not other.free_size]
+        raise SolverUnavailable(
+            f"the free licence of {info.name} {exceeded} ({title}). "
+            f"Solvers here without such a limit: {', '.join(others)}. "
+            "Method colgen solves far larger instances without such a model."
+        )
 
 
-#: HiGHS up to 1.15.1 (at least) can merge parallel columns of a mixed-integer program wrongly and
-#: then call a worse solution optimal: 2 of 322 random small instances here. That one presolve
-#: rule, number 13, stays off; tests/test_milp.py keeps an instance on which it fails.
-#: SCIP moves a nonlinear objective into a constraint, whose tolerance then blurs the bound. The
-#: others stop, or cut off, at absolute differences that a small objective falls under; for the
-#: same reason HiGHS gets tighter tolerances.
-_SAFE_DEFAULTS = {
-    "highs": {
-        "presolve_rule_off": 1 << 13,
-        "mip_feasibility_tolerance": 1e-9,
-        "primal_feasibility_tolerance": 1e-9,
-        "dual_feasibility_tolerance": 1e-9,
-    },
-    "scip": {"numerics/feastol": 1e-9},
-    "xpress": {"mipaddcutoff": 0.0, "mipabsstop": 0.0},
-    "cplex": {"mip_tolerances_absmipgap": 0.0},
-}
-
-
-def _native(name: str, options: Options, neutral: tuple[str, ...]) -> dict:
+def _native(info: SolverInfo, options: Options, neutral: tuple[str, ...]) -> dict:
     """Neutral options under the solver's own names, then the native ones as given."""
-    names = _NATIVE_NAMES[name]
-    chosen = dict(_SAFE_DEFAULTS.get(name, {}))
+    chosen = dict(info.safe_options)
     for key in neutral:
         value = getattr(options, key)
-        if value is None:
+        # What the solver lacks, the report of the step says.
+        if value is None or key not in info.option_names:
             continue
-        if key not in names:
-            raise InputError(f"{name} has no option for {key}")
-        chosen[names[key]] = value
-    return chosen | dict(options.native)
+        chosen[info.option_names[key]] = value
+    chosen |= options.native
+    return info.adjust(chosen) if info.adjust else chosen
 
 
-def _solve_new(name, model, options, problem_class):
-    pyomo_name = _NEW_STYLE[name]
-    if name == "gurobi" and problem_class not in ("LP", "MILP"):
-        pyomo_name = "gurobi_direct_minlp"
-    solver = NewSolverFactory(pyomo_name)
+def _solve_new(info: SolverInfo, model, options, problem_class):
+    nonlinear = problem_class not in ("LP", "MILP")
+    solver = NewSolverFactory((nonlinear and info.pyomo.nonlinear) or info.pyomo.name)
+    # HiGHS is the one whose interface knows no start.
+    start = {"warmstart_discrete_vars": True} if options.start and info.pyomo.takes_start else {}
     results = solver.solve(
         model,
+        **start,
         load_solutions=False,
         raise_exception_on_nonoptimal_result=False,
         tee=options.verbose,
@@ -212,39 +167,38 @@ def _solve_new(name, model, options, problem_class):
         rel_gap=options.rel_gap,
         # The default absolute gap of some solvers is larger than a whole objective can be.
         abs_gap=0.0,
-        solver_options=_native(name, options, ("seed",)),
+        solver_options=_native(info, options, ("seed",)),
     )
     has_solution = results.solution_status in (SolutionStatus.feasible, SolutionStatus.optimal)
     if has_solution:
         results.solution_loader.load_vars()
     condition = results.termination_condition
-    status = _NEW_STATUS.get(condition, "error")
-    if status == "error" and has_solution:
-        status = "feasible"
+    status = _NEW_STATUS.get(condition, Status.ERROR)
+    if status == Status.ERROR and has_solution:
+        status = Status.FEASIBLE
     return status, has_solution, results.objective_bound, condition.name
 
 
 _NEW_STATUS = {
-    New.convergenceCriteriaSatisfied: "optimal",
-    New.maxTimeLimit: "time_limit",
-    New.iterationLimit: "time_limit",
-    New.provenInfeasible: "infeasible",
-    # The models built here are bounded: every variable lies in a box.
-    New.infeasibleOrUnbounded: "infeasible",
-    New.interrupted: "interrupted",
+    New.convergenceCriteriaSatisfied: Status.OPTIMAL,
+    New.maxTimeLimit: Status.TIME_LIMIT,
+    New.iterationLimit: Status.TIME_LIMIT,
+    New.provenInfeasible: Status.INFEASIBLE,
+    New.infeasibleOrUnbounded: Status.INFEASIBLE_OR_UNBOUNDED,
+    New.interrupted: Status.INTERRUPTED,
 }
 
 
-def _solve_legacy(name, model, options, problem_class):
-    solver = pyo.SolverFactory(_LEGACY[name])
+def _solve_legacy(info: SolverInfo, model, options, problem_class):
+    solver = pyo.SolverFactory(info.pyomo.name)
     neutral = ("time_limit", "threads", "seed")
     if problem_class != "LP":
         neutral += ("rel_gap",)
-    settings = _native(name, options, neutral)
-    if name == "glpk" and "tmlim" in settings:
-        # glpsol takes whole seconds, and 0 would mean no limit at all.
-        settings["tmlim"] = max(1, math.ceil(settings["tmlim"]))
-    results = solver.solve(model, load_solutions=False, tee=options.verbose, options=settings)
+    settings = _native(info, options, neutral)
+    start = {"warmstart": True} if options.start and info.pyomo.takes_start else {}
+    results = solver.solve(
+        model, load_solutions=False, tee=options.verbose, options=settings, **start
+    )
     condition = results.solver.termination_condition
     has_solution = len(results.solution) > 0 and condition not in (Old.infeasible, Old.unbounded)
     if has_solution:
@@ -255,20 +209,24 @@ def _solve_legacy(name, model, options, problem_class):
     sense = next(model.component_data_objects(pyo.Objective, active=True)).sense
     problem = results.problem
     bound = problem.lower_bound if sense == pyo.minimize else problem.upper_bound
-    status = _OLD_STATUS.get(condition, "error")
-    if status == "error" and has_solution:
-        status = "feasible"
+    status = _OLD_STATUS.get(condition, Status.ERROR)
+    if status == Status.ERROR and has_solution:
+        status = Status.FEASIBLE
     return status, has_solution, _number(bound), str(condition)
 
 
 _OLD_STATUS = {
-    Old.optimal: "optimal",
-    Old.maxTimeLimit: "time_limit",
-    Old.infeasible: "infeasible",
-    Old.infeasibleOrUnbounded: "infeasible",
-    Old.userInterrupt: "interrupted",
-    Old.resourceInterrupt: "interrupted",
+    Old.optimal: Status.OPTIMAL,
+    Old.maxTimeLimit: Status.TIME_LIMIT,
+    Old.infeasible: Status.INFEASIBLE,
+    Old.infeasibleOrUnbounded: Status.INFEASIBLE_OR_UNBOUNDED,
+    Old.userInterrupt: Status.INTERRUPTED,
+    Old.resourceInterrupt: Status.INTERRUPTED,
 }
+
+
+def _finite(bound) -> float:
+    return math.nan if bound is None or not math.isfinite(bound) else float(bound)
 
 
 def _number(value):
@@ -276,6 +234,42 @@ def _number(value):
         return float(value)
     except (TypeError, ValueError):
         return math.nan
+
+
+@contextmanager
+def _ending_with_us(info: SolverInfo):
+    """Let SIGTERM end a solver that runs as a program, and remove its files, before it ends us."""
+    if not info.executable or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(number, frame):
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    depth = len(TempfileManager._context_stack)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        # Pyomo leaves its files behind when it is interrupted.
+        while len(TempfileManager._context_stack) > depth:
+            TempfileManager.pop(remove=True)
+
+
+@contextmanager
+def _costs_times(unit: float, model):
+    """Let a solver see the objective in another unit; its own is put back in any case."""
+    if unit == 1.0:
+        yield
+        return
+    objective = next(model.component_data_objects(pyo.Objective, active=True))
+    stated = objective.expr
+    objective.set_value(stated * unit)
+    try:
+        yield
+    finally:
+        objective.set_value(stated)
 
 
 @contextmanager

@@ -24,6 +24,8 @@ class Options:
         Show the solver's log.
     native : mapping
         Options by the solver's own names, handed over as they are.
+    start : bool
+        Start from the values that the discrete variables have, where the solver can.
     """
 
     time_limit: float | None = None
@@ -32,3 +34,4 @@ class Options:
     seed: int | None = None
     verbose: bool = False
     native: Mapping[str, Any] = field(default_factory=dict)
+    start: bool = False

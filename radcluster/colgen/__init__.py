@@ -1,1 +1,0 @@
-"""Column generation and branch and price for radius-constrained k-means."""

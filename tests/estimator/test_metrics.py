@@ -1,0 +1,162 @@
+"""Metrics: the radius bounds the metric's diameter, the objective is the pairwise form."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import haversine_distances
+from sklearn.neighbors import radius_neighbors_graph
+
+from radcluster import InfeasibleError, InputError, RadiusKMeans
+from radcluster.estimator import spaces
+from radcluster.estimator.spaces import EARTH_RADIUS
+
+SEEDS = range(3)
+
+
+def stops(seed, n=80):
+    """Latitudes and longitudes in a box of some 50 km."""
+    rng = np.random.default_rng(seed)
+    return np.column_stack([48 + 0.4 * rng.random(n), 2 + 0.6 * rng.random(n)])
+
+
+def arcs(A, B):
+    return EARTH_RADIUS * haversine_distances(np.radians(A), np.radians(B))
+
+
+def pairwise_cost(distances, labels, weights=None):
+    weights = np.ones(len(labels)) if weights is None else weights
+    total = 0.0
+    for k in np.unique(labels):
+        m = labels == k
+        total += weights[m] @ distances[np.ix_(m, m)] ** 2 @ weights[m] / (2 * weights[m].sum())
+    return total
+
+
+def widest(distances, labels):
+    return max(distances[np.ix_(labels == k, labels == k)].max() for k in np.unique(labels))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_haversine_is_in_kilometres(seed):
+    X = stops(seed, n=30)
+    D = arcs(X, X)
+    weights = np.random.default_rng(seed).uniform(0.5, 3.0, len(X))
+    model = RadiusKMeans(radius=6.0, metric="haversine", random_state=0)
+    model.fit(X, sample_weight=weights)
+    assert widest(D, model.labels_) <= 12.0 * (1 + 1e-9), f"seed {seed}"
+    assert model.max_radius_ == pytest.approx(widest(D, model.labels_) / 2)
+    assert model.inertia_ == pytest.approx(pairwise_cost(D, model.labels_, weights), rel=1e-7)
+    assert np.allclose(model.transform(X), arcs(X, model.cluster_centers_), atol=1e-6)
+    assert np.array_equal(model.predict(X), model.labels_)
+    same = RadiusKMeans(model.n_clusters_, radius=6.0, metric="precomputed", method="exact")
+    exact = same.fit(D, sample_weight=weights)
+    assert model.lower_bound_ <= exact.inertia_ <= model.inertia_ * (1 + 1e-6), f"seed {seed}"
+
+
+def test_haversine_crosses_the_date_line_and_the_pole():
+    X = np.array([[0.0, 179.99], [0.0, -179.99], [89.99, 0.0], [89.99, 180.0]])
+    model = RadiusKMeans(radius=5.0, metric="haversine").fit(X)
+    assert model.labels_[0] == model.labels_[1] and model.labels_[2] == model.labels_[3]
+    assert model.n_clusters_ == 2
+    at = model.cluster_centers_[model.labels_[0]]
+    assert at[0] == pytest.approx(0.0, abs=1e-9) and abs(at[1]) == pytest.approx(180.0)
+    assert RadiusKMeans(None, radius=3e4, metric="haversine").fit(X).n_clusters_ == 1
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[91.0, 0.0], [0.0, 0.0]], "latitude of row 0 is 91"),
+        ([[0.0, 0.0], [0.0, 400.0]], "longitude of row 1 is 400"),
+        ([[0.0], [1.0]], "two columns"),
+    ],
+)
+def test_bad_coordinates(X, message):
+    with pytest.raises(InputError, match=message):
+        RadiusKMeans(radius=1.0, metric="haversine").fit(X)
+
+
+def test_haversine_infeasible_in_kilometres():
+    X = [[0.0, 0.0], [0.0, 1.0], [0.0, 2.0]]
+    with pytest.raises(InfeasibleError) as caught:
+        RadiusKMeans(2, radius=10.0, metric="haversine").fit(X)
+    degree = np.pi * EARTH_RADIUS / 180
+    assert caught.value.smallest_radius == pytest.approx(degree / 2)
+    assert caught.value.fewest_clusters == 3
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "chebyshev", "cosine", "braycurtis"])
+def test_scipy_metrics(metric):
+    X = np.random.default_rng(1).random((60, 3)) + 0.1
+    D = cdist(X, X, metric)
+    radius = float(np.quantile(D, 0.2)) / 2
+    model = RadiusKMeans(radius=radius, metric=metric, random_state=0).fit(X)
+    assert widest(D, model.labels_) <= 2 * radius * (1 + 1e-9)
+    assert model.inertia_ == pytest.approx(pairwise_cost(D, model.labels_))
+    assert np.array_equal(model.cluster_centers_, X[model.medoid_indices_])
+    assert np.array_equal(model.labels_[model.medoid_indices_], np.arange(model.n_clusters_))
+    assert np.allclose(model.transform(X[:5]), D[:5, model.medoid_indices_])
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert np.array_equal(model.predict(X[9:20]), model.labels_[9:20])
+    precomputed = RadiusKMeans(radius=radius, metric="precomputed", random_state=0).fit(D)
+    assert np.array_equal(precomputed.labels_, model.labels_)
+    assert precomputed.cluster_centers_ is None
+    assert np.array_equal(precomputed.predict(D[3:9]), model.labels_[3:9])
+
+
+def test_medoids_have_the_least_weighted_cost():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    model = RadiusKMeans(1, metric="cityblock").fit(X, sample_weight=[9, 1, 1, 1])
+    assert model.medoid_indices_.tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sparse_graph_equals_dense_matrix(seed):
+    X = np.random.default_rng(seed).random((90, 2))
+    X[5] = X[6]  # a stored distance of zero
+    graph = radius_neighbors_graph(X, 0.4, mode="distance")
+    dense = RadiusKMeans(radius=0.15, metric="precomputed", random_state=0).fit(cdist(X, X))
+    model = RadiusKMeans(radius=0.15, metric="precomputed", random_state=0).fit(graph)
+    assert model.n_clusters_ == dense.n_clusters_, f"seed {seed}"
+    assert widest(cdist(X, X), model.labels_) <= 0.3, f"seed {seed}"
+    assert model.inertia_ == pytest.approx(pairwise_cost(cdist(X, X), model.labels_))
+    assert np.array_equal(model.predict(graph), model.labels_)
+
+
+def test_what_is_not_stored_is_too_far():
+    graph = csr_array(([1.0, 1.0, 0.0, 0.0], ([0, 1, 2, 3], [1, 0, 3, 2])), shape=(4, 4))
+    model = RadiusKMeans(None, metric="precomputed").fit(graph)
+    assert model.labels_.tolist() == [0, 0, 1, 1] and model.inertia_ == 0.5
+    query = csr_array(([0.5, 0.7, 0.2], ([0, 0, 1], [0, 1, 2])), shape=(2, 4))
+    assert model.predict(query).tolist() == [0, -1]
+    with pytest.raises(InfeasibleError):
+        RadiusKMeans(1, metric="precomputed").fit(graph)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((2, 3)), "square"),
+        (np.array([[0.0, 1.0], [2.0, 0.0]]), "symmetric"),
+        (np.array([[1.0, 1.0], [1.0, 0.0]]), "to itself"),
+        (np.array([[0.0, -1.0], [-1.0, 0.0]]), "negative"),
+        (csr_array(np.array([[0.0, 1.0, 0.0]])), "square"),
+        (csr_array(np.array([[0.0, 1.0], [0.0, 0.0]])), "symmetric"),
+        (csr_array(np.array([[3.0, 1.0], [1.0, 0.0]])), "to itself"),
+    ],
+)
+def test_bad_precomputed_distances(X, message):
+    with pytest.raises(InputError, match=message):
+        RadiusKMeans(radius=1.0, metric="precomputed").fit(X)
+
+
+def test_too_many_rows_for_a_matrix(monkeypatch):
+    monkeypatch.setattr(spaces, "MAX_DENSE", 20)
+    with pytest.raises(InputError, match="refused above 20 rows"):
+        RadiusKMeans(2, metric="cityblock").fit(np.zeros((21, 2)))
+
+
+def test_sparse_coordinates_are_refused():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        RadiusKMeans(2).fit(csr_array(np.eye(4)))

@@ -1,0 +1,119 @@
+"""Properties that hold for every instance, searched for counterexamples by Hypothesis.
+
+What was ever found is kept in ``tests/found`` and tried first.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+from radcluster import Instance, Result, min_clusters, min_radius, solve
+from radcluster.proof.certificates import check
+from radcluster.proof.verify import violations
+
+KEPT = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=DirectoryBasedExampleDatabase(Path(__file__).parent / "found"),
+)
+
+NUMBERS = st.integers(-40, 40).map(lambda n: n / 8)
+POINTS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=8)
+RADII = st.sampled_from([0.25, 0.5, 1.0, 2**0.5 / 2, 2.5, math.inf])
+CLUSTERS = st.integers(1, 3)
+UNITS = st.sampled_from([1e-9, 1e-3, 1.0, 1e3, 1e9])
+
+
+def optimum(points, k, radius, **more) -> float:
+    """The proven optimum; inf when infeasible."""
+    result = solve(Instance(np.array(points, dtype=float), k, radius, **more), "milp")
+    if result.status == "infeasible":
+        return math.inf
+    assert result.status == "optimal"
+    return result.objective
+
+
+def same(a: float, b: float, size: float) -> bool:
+    return a == b or abs(a - b) <= 2e-6 * max(abs(a), abs(b)) + 1e-12 * size
+
+
+@KEPT
+@given(POINTS, CLUSTERS, RADII, UNITS, st.randoms(use_true_random=False))
+def test_moved_turned_permuted_and_scaled(points, k, radius, unit, rng):
+    points = np.array(points)
+    best = optimum(points, k, radius)
+    order = list(range(len(points)))
+    rng.shuffle(order)
+    turned = points[order] @ np.array([[0.0, 1.0], [-1.0, 0.0]]) + 16.0
+    other = optimum(turned * unit, k, radius * unit)
+    assert same(other, best * unit**2, float(np.ptp(points) ** 2) * unit**2)
+
+
+@KEPT
+@given(POINTS, CLUSTERS, RADII, RADII)
+def test_a_larger_radius_or_more_clusters_never_cost_more(points, k, one, two):
+    small, large = sorted((one, two))
+    best = optimum(points, k, small)
+    assert optimum(points, k, large) <= best * (1 + 2e-6) + 1e-9
+    if k < len(points):
+        assert optimum(points, k + 1, small) <= best * (1 + 2e-6) + 1e-9
+
+
+@KEPT
+@given(POINTS, CLUSTERS, RADII)
+def test_a_cannot_link_never_lowers_the_optimum(points, k, radius):
+    linked = optimum(points, k, radius, cannot_link=[(0, 1)])
+    assert linked >= optimum(points, k, radius) * (1 - 2e-6) - 1e-9
+
+
+@KEPT
+@given(POINTS, CLUSTERS, st.lists(st.integers(1, 2), min_size=8, max_size=8))
+def test_a_weight_is_so_many_copies(points, k, weights):
+    weights = weights[: len(points)]
+    copies = [point for point, w in zip(points, weights, strict=True) for _ in range(w)]
+    first = np.cumsum([0, *weights[:-1]])
+    linked = [(int(a), int(a) + 1) for a, w in zip(first, weights, strict=True) if w == 2]
+    weighted = optimum(points, k, math.inf, sample_weight=weights)
+    assert same(weighted, optimum(copies, k, math.inf, must_link=linked), 100.0)
+
+
+@KEPT
+@given(POINTS, RADII, RADII)
+def test_fewest_clusters_and_smallest_radius_are_monotone(points, one, two):
+    points = np.array(points)
+    small, large = sorted((one, two))
+    fewest = min_clusters(points, small)
+    assert min_clusters(points, large).n_clusters <= fewest.n_clusters
+    k = fewest.n_clusters
+    needed = min_radius(points, k).radius
+    assert needed <= small * (1 + 1e-9)
+    instance = Instance(points, k, small)
+    assert violations(instance, fewest.labels) == []
+    if fewest.lower_bound > 1:
+        assert check(fewest.certificate, instance.replace(n_clusters=fewest.lower_bound - 1))
+
+
+@KEPT
+@given(POINTS, CLUSTERS, RADII)
+def test_json_and_back_and_certificates(points, k, radius):
+    instance = Instance(np.array(points), k, radius)
+    result = solve(instance, "milp")
+    assert Result.from_json(result.to_json()) == result
+    if result.status == "infeasible" and result.certificate["kind"] != "search":
+        assert check(result.certificate, instance)
+
+
+@KEPT
+@given(st.integers(1, 2000), st.sampled_from([0.5, 0.5 * (1 + 1e-13), 0.5 * (1 - 1e-9)]))
+def test_duplicates_and_pairs_at_exactly_2r(copies, radius):
+    """d_ij <= 4 r^2 (1 + 1e-12) is the stated rule: 1 apart fits r = 1/2, not 1e-9 less."""
+    points = np.array([[0.0], [1.0]] + [[0.0]] * copies)
+    fits = radius > 0.5 * (1 - 1e-10)
+    assert (solve(Instance(points, 1, radius), "exact").status == "optimal") == fits
