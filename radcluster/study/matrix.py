@@ -36,6 +36,8 @@ FEWEST = 3
 LIMIT = 1.0
 #: The rule that a limit of S seconds is kept: the run ends by 1.1 S + 1.
 LATEST = 1.1 * LIMIT + 1.0
+#: Other programs may delay a run: the quickest of so many counts.
+TRIES = 3
 OK, REFUSED = "ok", "refused"
 
 
@@ -178,16 +180,18 @@ def _answers(formulation: str, run: Callable, solver: str) -> tuple[str, str, st
 
 
 def _limit(run: Callable, solver: str) -> str:
-    start = time.perf_counter()
-    try:
-        run(larger(), solver, {"time_limit": LIMIT})
-    except InputError as error:
-        # A solver without limits says so; another error is one.
-        return OK if "time_limit" in str(error) else str(error)[:60]
-    except (SolverFailure, SolverUnavailable):
-        pass  # a limit may leave nothing
-    seconds = time.perf_counter() - start
-    return OK if seconds <= LATEST else f"{seconds:.1f} s"
+    seconds = []
+    while len(seconds) < TRIES and min(seconds, default=LATEST + 1.0) > LATEST:
+        start = time.perf_counter()
+        try:
+            run(larger(), solver, {"time_limit": LIMIT})
+        except InputError as error:
+            # A solver without limits says so; another error is one.
+            return OK if "time_limit" in str(error) else str(error)[:60]
+        except (SolverFailure, SolverUnavailable):
+            pass  # a limit may leave nothing
+        seconds.append(time.perf_counter() - start)
+    return OK if min(seconds) <= LATEST else f"{min(seconds):.1f} s"
 
 
 def _taken(run: Callable, solver: str, options: dict) -> str:
