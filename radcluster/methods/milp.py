@@ -12,6 +12,7 @@ from radcluster.methods import custom
 from radcluster.methods.refute import improved
 from radcluster.methods.rescale import closed
 from radcluster.methods.step import (
+    TAKE_INSTEAD,
     analyse_within,
     choose_solver,
     partition_of,
@@ -55,6 +56,8 @@ def _solve(instance: Instance, settings: Settings, clock: Clock) -> Answer:
     problem_class = milp.PROBLEM_CLASS[form]
     solver = choose_solver(settings, problem_class, f"milp:{form}")
     refuse_unused_native(settings, {solver})
+    if settings.formulation is None:
+        _refuse_products(instance, _fewest_products(instance), "at least ")
     analysis = analyse_within(instance, settings, clock)
     if settings.formulation is not None:
         return custom.solve(instance, analysis, settings, solver, problem_class, clock)
@@ -89,10 +92,23 @@ def _solve(instance: Instance, settings: Settings, clock: Clock) -> Answer:
 def _seconds_to_build(instance: Instance, labelling: AdmissiblePairs) -> float:
     """Seconds to build the model and hand it to a solver; refuses what does not fit in memory."""
     products = milp.n_products(instance, labelling)
+    _refuse_products(instance, products)
+    return products * SECONDS_PER_PRODUCT
+
+
+def _fewest_products(instance: Instance) -> int:
+    """No partition has fewer pairs inside its clusters, and each such pair has its product.
+
+    It takes no matrix of distances, so that a large instance is refused at once.
+    """
+    size, larger = divmod(instance.n_points, instance.n_clusters)
+    return instance.n_clusters * size * (size - 1) // 2 + larger * size
+
+
+def _refuse_products(instance: Instance, products: int, least: str = "") -> None:
     if products > MAX_PRODUCTS:
         raise InputError(
             f"the MILP of {instance.n_points} points and {instance.n_clusters} clusters has "
-            f"{products:,} products of memberships, of at most {MAX_PRODUCTS:,}. "
-            "Take method colgen, or heuristic for a partition without a proof."
+            f"{least}{products:,} products of memberships, of at most {MAX_PRODUCTS:,}. "
+            + TAKE_INSTEAD
         )
-    return products * SECONDS_PER_PRODUCT

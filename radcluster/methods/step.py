@@ -30,10 +30,25 @@ ABSOLUTE_MARGIN = 2e-8
 
 #: Seconds for the largest clique.
 CLIQUE_SECONDS = 2.0
+#: More points than this are not held as matrices of all pairs, of which there are several.
+MAX_POINTS = 10_000
+#: What a program that is too large is refused with.
+TAKE_INSTEAD = (
+    "Take method exact without a solver's name, or heuristic for a partition without a proof."
+)
 
 
 def analyse_within(instance: Instance, settings: Settings, clock: Clock) -> Analysis:
-    """What the conflict graph tells, in the time that the clock leaves."""
+    """What the conflict graph tells, in the time that the clock leaves.
+
+    Refuses points whose distances do not fit in memory.
+    """
+    n = instance.n_points
+    if n > MAX_POINTS and instance.points is not None:
+        raise InputError(
+            f"method {settings.method} needs the distances of all pairs: {n} points take "
+            f"{8e-9 * n**2:.1f} GB, of at most {8e-9 * MAX_POINTS**2:.1f}. " + TAKE_INSTEAD
+        )
     budget = CLIQUE_SECONDS if clock.left is None else min(CLIQUE_SECONDS, clock.left)
     return analyse(instance, anchored=settings.anchored, clique_budget=budget)
 

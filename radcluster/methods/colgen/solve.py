@@ -74,10 +74,10 @@ def prepare(
         groups = best_start(root, rng, clock=clock, given=given)
     if groups is None:
         fewest = fewest_clusters(instance, time_limit=clock.left)
-        if fewest.lower_bound > instance.n_clusters:
+        if fewest.lower_bound is not None and fewest.lower_bound > instance.n_clusters:
             known = {"fewest_clusters": fewest.n_clusters} if fewest.status == "optimal" else {}
             return Answer.infeasible(fewest.certificate | known)
-        if fewest.n_clusters > instance.n_clusters:
+        if fewest.n_clusters is None or fewest.n_clusters > instance.n_clusters:
             # No partition, and no proof that there is none.
             return Answer(None, stopped=Status.TIME_LIMIT, solver=solver)
         groups = _grouped(root, fewest.labels)
