@@ -11,6 +11,7 @@ from radcluster.cli.support.experiment import gather, solve
 from radcluster.cli.support.export import Export, prepare
 from radcluster.cli.support.options import links_of, shared
 from radcluster.cli.support.output import exit_code, only_json, print_result
+from radcluster.cli.support.report import NAME
 from radcluster.cli.support.writing import check_writable, write_json
 from radcluster.errors import InputError
 from radcluster.methods.register import METHODS
@@ -18,7 +19,7 @@ from radcluster.settings import SDP_OPTIONS
 
 
 def output_options(function):
-    """Options about code in files and certificates on disk, for ``solve`` and ``run``."""
+    """Options about code in files, certificates and reports on disk, for ``solve`` and ``run``."""
     for decorate in (
         click.option(
             "--allow-code", is_flag=True, help="Let a TOML file name code: MODULE:FUNCTION."
@@ -28,6 +29,11 @@ def output_options(function):
             type=click.Path(),
             metavar="FILE.json",
             help="Write the proof, with K and the radius, for radcluster check.",
+        ),
+        click.option(
+            "--report",
+            is_flag=True,
+            help="Where a solver is caught out, write radcluster-report-*.json, which repeats it.",
         ),
     ):
         function = decorate(function)
@@ -82,6 +88,7 @@ def command(
     as_json,
     allow_code,
     certificate,
+    report,
     weights,
     id_column,
     geojson,
@@ -100,18 +107,24 @@ def command(
         geojson=geojson,
         clusters=clusters,
     )
-    return solve_and_print(config, given, export, as_json, allow_code, certificate)
+    return solve_and_print(config, given, export, as_json, allow_code, certificate, report)
 
 
 def solve_and_print(
-    config, given: dict, export: Export, as_json: bool, allow_code: bool = False, certificate=None
+    config,
+    given: dict,
+    export: Export,
+    as_json: bool,
+    allow_code: bool = False,
+    certificate=None,
+    report: bool = False,
 ) -> int:
     """Solve what a TOML file and the command line say; the exit code."""
-    if certificate:
-        check_writable(certificate)
+    for path in filter(None, (certificate, report and NAME)):
+        check_writable(path)
     experiment = gather(config, given, allow_code)
     with only_json() if as_json else nullcontext():
-        instance, result = solve(experiment)
+        instance, result = solve(experiment, report)
     if as_json:
         click.echo(result.to_json())
     else:

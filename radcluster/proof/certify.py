@@ -12,6 +12,7 @@ from radcluster.problem.instance import Instance
 from radcluster.problem.partition import cluster_centers, objective_of
 from radcluster.progress import Progress
 from radcluster.proof.certificates import certificate_of
+from radcluster.proof.refuted import refuse_refuted
 from radcluster.proof.verify import examined
 from radcluster.result import Answer, Result, relative_gap
 from radcluster.status import Status
@@ -60,6 +61,7 @@ def certify(
     if wrong:
         raise SolverFailure(f"the partition found is invalid: {wrong[0]}")
     squares = objective_of(instance, labels)
+    refuse_refuted(instance, answer, squares)
     objective = squares if answer.objective is None else answer.objective
     lower_bound = _floor(answer)
     if lower_bound > objective + ROUNDING * abs(objective):

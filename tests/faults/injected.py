@@ -21,7 +21,9 @@ from radcluster.status import Status
 #: Six points in three pairs.
 SMALL = Instance(np.array([[0.0], [1.0], [4.0], [5.0], [9.0], [10.0]]), 3, 1.0)
 OPTIMUM = 1.5
-KNOWN = [0, 0, 1, 1, 2, 2]
+KNOWN = (0, 0, 1, 1, 2, 2)
+#: Six points with a second partition, which costs 5.16667 instead of 4.1875.
+ROOMY = Instance(np.array([[0.0], [1.0], [2.0], [2.5], [4.0], [5.0]]), 2, 1.4)
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Fault:
     name: str
     lie: Callable
     comes_out: str
+    instance: Instance = SMALL
+    known: tuple[int, ...] = KNOWN
 
 
 def _solved(model, change: Callable) -> None:
@@ -48,6 +52,21 @@ def _with(change: Callable, status=Status.OPTIMAL, bound=OPTIMUM):
         _solved(model, change)
         # Objectives are handed over in another unit.
         return status, True, bound * info.cost_unit, "fake"
+
+    return lie
+
+
+def _stuck_at(labels):
+    """A solver that looks at one partition only, and is honest about that one."""
+    solve_honestly = mip._solve_new
+
+    def lie(info, model, options, problem_class):
+        for (i, k), pi in model.pi.items():
+            pi.fix(float(labels[i] == k))
+        try:
+            return solve_honestly(info, model, options, problem_class)
+        finally:
+            model.pi.unfix()
 
     return lie
 
@@ -79,7 +98,15 @@ FAULTS = (
     Fault("a cluster too wide", _with(lambda x: [0, 1, 1, 2, 2, 2]), "error, exit 1"),
     Fault("an empty cluster", _with(lambda x: [0, 0, 1, 1, 1, 1]), "error, exit 1"),
     Fault("NaN in every variable", _nan, "error, exit 1"),
-    Fault("a bound above its objective", _with(lambda x: x, bound=99.0), "feasible, objective 1.5"),
+    Fault("a bound above its objective", _with(lambda x: x, bound=99.0), "error, exit 1: highs cl"),
+    Fault("a bound a little above it", _with(lambda x: x, bound=1.5001), "feasible, objective 1.5"),
+    Fault(
+        "optimal, though one move improves it",
+        _stuck_at([0, 0, 0, 1, 1, 1]),
+        "error, exit 1: highs calls a partition of cost 5.16666667 optimal",
+        ROOMY,
+        (0, 0, 0, 0, 1, 1),
+    ),
     Fault("a bound of nan", _with(lambda x: x, bound=math.nan), "feasible, objective 1.5"),
     Fault("a bound of -inf", _with(lambda x: x, bound=-math.inf), "feasible, objective 1.5"),
     Fault("no answer at all", _nothing, "error, exit 1"),
@@ -104,7 +131,7 @@ def outcome(fault: Fault) -> str:
     """What ``solve`` makes of it, in words."""
     with injected(fault):
         try:
-            result = solve(SMALL, "milp", "highs", anchored=False, initial=KNOWN)
+            result = solve(fault.instance, "milp", "highs", anchored=False, initial=fault.known)
         except SolverFailure as error:
             return f"error, exit 1: {error}"
         except InputError as error:

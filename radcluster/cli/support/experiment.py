@@ -23,8 +23,9 @@ import click
 from radcluster.cli.support.files import read_labels, read_pairs, read_points
 from radcluster.cli.support.options import load_points
 from radcluster.cli.support.output import progress_line
+from radcluster.cli.support.report import write_report
 from radcluster.clock import Clock
-from radcluster.errors import InputError
+from radcluster.errors import CompilingTimeUp, InputError, SolverFailure
 from radcluster.problem.instance import Instance
 from radcluster.result import Result
 from radcluster.settings import Settings, read_toml
@@ -105,8 +106,11 @@ def _code_in(keys: Mapping[str, Any]) -> str | None:
     return None
 
 
-def solve(experiment: Experiment) -> tuple[Instance, Result]:
-    """Solve the experiment; without a number of clusters, with the fewest."""
+def solve(experiment: Experiment, report: bool = False) -> tuple[Instance, Result]:
+    """Solve the experiment; without a number of clusters, with the fewest.
+
+    With ``report`` a solver's failure leaves a file behind that reproduces it.
+    """
     from radcluster.api import run
 
     settings = experiment.settings
@@ -117,8 +121,16 @@ def solve(experiment: Experiment) -> tuple[Instance, Result]:
         initial = labels if settings.initial is None else settings.initial
         settings = replace(settings, initial=initial, time_limit=clock.left)
     instance = experiment.instance(n_clusters)
-    with progress_line(f"{settings.method}: {instance!r}") as progress:
-        result = run(instance, settings, progress)
+    try:
+        with progress_line(f"{settings.method}: {instance!r}") as progress:
+            result = run(instance, settings, progress)
+    except CompilingTimeUp:
+        raise
+    except SolverFailure as error:
+        if not report:
+            raise
+        path = write_report(instance, settings, error)
+        raise SolverFailure(f"{error}. Reproduced by {path}") from error
     return instance, replace(result, seconds=clock.seconds)
 
 
