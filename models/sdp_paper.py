@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyomo.environ as pyo
+from pyomo.core.base.set import SetOf
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.core.expr.relational_expr import RangedExpression
 
@@ -101,11 +102,9 @@ def _lifted_inner(m, k, data: groups.Groups):
 
 def _add_products(m, instance: Instance, data: groups.Groups, rlt: str):
     """Bounds on m_ij + 1 + b_i + b_j, and with ``rlt="all"`` the other products of bounds."""
-    m.ENTRIES = pyo.Set(
-        dimen=3,
-        initialize=[(k, i, j) for k in m.CLUSTERS for i, j in m.M[k].X if i != j],
-        doc="pairs of points within a cluster",
-    )
+    # As they are: Pyomo would look at each of them, for nothing.
+    pairs = [(k, i, j) for k in m.CLUSTERS for i, j in m.M[k].X if i != j]
+    m.ENTRIES = SetOf(dict.fromkeys(pairs), doc="pairs of points within a cluster")
     least = None if rlt == "none" else -1.0
     most = {k: _most(instance, data, k).tolist() for k in m.CLUSTERS}
     position = data.position

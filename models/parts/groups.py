@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from pyomo.environ import quicksum
+from pyomo.core.expr.numeric_expr import LinearExpression, MonomialTermExpression
 from scipy.sparse import csr_array
 
 from radcluster.conic.schur import SchurBlockData
@@ -86,7 +86,9 @@ class Groups:
 
     def half_inner(self, block: SchurBlockData):
         """1/2 <D, X> over the variables of a block."""
-        return quicksum(coefficient * x for x, coefficient in self.half_inner_terms(block))
+        # As one sum of terms: adding up Pyomo's products takes twice as long.
+        terms = [(number, x) for x, number in self.half_inner_terms(block) if number]
+        return LinearExpression(list(map(MonomialTermExpression, terms)))
 
 
 def merge(instance: Instance, labelling: AdmissiblePairs | None = None) -> Groups:

@@ -201,7 +201,7 @@ def _completed(given: dict, keys: list, within) -> tuple[list, Var]:
     created = Var(names, within=within)
     created.construct()
     if not given:
-        return list(created.values()), created
+        return list(created._data.values()), created
     # By their order, because Pyomo flattens labels that are tuples.
     entries = given | dict(zip(missing, created.values(), strict=True))
     return [entries[key] for key in keys], created

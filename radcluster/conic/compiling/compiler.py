@@ -8,6 +8,8 @@ moving them costs nothing.
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 from pyomo.common.errors import InfeasibleConstraintException
 from pyomo.common.gc_manager import PauseGC
@@ -143,7 +145,7 @@ def _assembled(variables, objective, curve: Curve | None, rows: LinearRows, cone
         used[matrix.indices] = True
     if curve is not None:
         used[curve.linear.indices] = used[curve.rows] = used[curve.columns] = True
-    fixed = np.fromiter((var.fixed for var in variables), dtype=bool, count=n) & used
+    fixed = np.fromiter(map(attrgetter("_fixed"), variables), dtype=bool, count=n) & used
     numbers = np.zeros(n)
     for column in np.flatnonzero(fixed):
         numbers[column] = _fixed_value(variables[column])

@@ -7,6 +7,9 @@ again because a number in them can change: the others can be kept between solves
 
 from __future__ import annotations
 
+from itertools import accumulate, chain, islice
+from operator import attrgetter
+
 import numpy as np
 from pyomo.common.numeric_types import native_numeric_types
 from pyomo.core.base.var import ScalarVar, VarData
@@ -29,6 +32,8 @@ _VARIABLES = frozenset({VarData, ScalarVar})
 #: Sums of more terms than this are read at once.
 _MANY = 30
 _SUMS = frozenset({LinearExpression, SumExpression})
+#: The arguments of a term, without a call of Python's for each of many.
+_PARTS = attrgetter("_args_")
 
 
 class NotAffine(InputError):
@@ -80,7 +85,10 @@ class LinearReader:
         if number is not None:
             return number
         first = len(self.variables)
-        group = [data for data in var.parent_component().values() if id(data) not in index]
+        # Without Pyomo's detour by the indices: they were made in this order.
+        group = list(var.parent_component()._data.values())
+        if not index.keys().isdisjoint(map(id, group)):
+            group = [data for data in group if id(data) not in index]
         index.update(zip(map(id, group), range(first, first + len(group)), strict=True))
         self.variables.extend(group)
         if id(var) not in index:  # taken out of its component since
@@ -107,39 +115,58 @@ class LinearReader:
         self.constants.append(constant)
         self._pointers.append(len(self._data))
 
-    def read_plain(self, expression) -> bool:
-        """Append a row for a sum of variables; False, with nothing appended, for anything else."""
-        if expression.__class__ not in _SUMS:
+    def read_sums(self, expressions) -> bool:
+        """Append a row for each sum of variables; False, with nothing appended, for others."""
+        if not _SUMS.issuperset(map(type, expressions)):
             return False
-        terms = expression.args
+        sums = [expression.args for expression in expressions]
+        terms = list(chain.from_iterable(sums))
         if not _VARIABLES.issuperset(map(type, terms)):
             return False
-        index, columns = self.index, self._columns
-        for var in terms:
-            column = index.get(id(var))
-            columns.append(self.column(var) if column is None else column)
-        self._data.extend([1.0] * len(terms))
-        self.constants.append(0.0)
-        self._pointers.append(len(columns))
+        self._append_variables(terms)
+        self.constants.extend([0.0] * len(sums))
+        ends = accumulate(map(len, sums), initial=self._pointers[-1])
+        self._pointers.extend(islice(ends, 1, None))
         return True
 
     def read_all(self, expressions) -> None:
-        """Append a row for each; faster where many are single variables or numbers."""
-        index, data, columns = self.index, self._data, self._columns
+        """Append a row for each; at once where all but the last are variables."""
+        expressions = list(expressions)
+        variables = expressions[:-1]
+        if _VARIABLES.issuperset(map(type, variables)):
+            self._append_variables(variables)
+            self.constants.extend([0.0] * len(variables))
+            first = self._pointers[-1]
+            self._pointers.extend(range(first + 1, first + 1 + len(variables)))
+            expressions = expressions[-1:]
         constants, pointers = self.constants, self._pointers
         for expression in expressions:
             kind = expression.__class__
             if kind in _VARIABLES:
-                column = index.get(id(expression))
-                columns.append(self.column(expression) if column is None else column)
-                data.append(1.0)
+                self._append_variables([expression])
                 constants.append(0.0)
-                pointers.append(len(data))
+                pointers.append(len(self._data))
             elif kind is float or kind is int:
                 constants.append(float(expression))
-                pointers.append(len(data))
+                pointers.append(len(self._data))
             else:
                 self.read(expression)
+
+    def _append_variables(self, variables: list) -> None:
+        """Append terms: each variable once."""
+        self._columns.extend(self.columns(variables))
+        self._data.extend([1.0] * len(variables))
+
+    def columns(self, variables) -> list[int]:
+        """The columns of many variables, as :meth:`column` gives them."""
+        keys = list(map(id, variables))
+        numbers = list(map(self.index.get, keys))
+        if None in numbers:
+            for key, var in zip(keys, variables, strict=True):
+                if key not in self.index:
+                    self.column(var)
+            numbers = list(map(self.index.__getitem__, keys))
+        return numbers
 
     def _terms(self, expression) -> tuple[float, bool]:
         index, data, columns = self.index, self._data, self._columns
@@ -197,15 +224,10 @@ class LinearReader:
         """Append a long sum of numbers times variables at once; False when it is no such sum."""
         if set(map(type, terms)) != {MonomialTermExpression}:
             return False
-        numbers, variables = zip(*[term.args for term in terms], strict=True)
+        numbers, variables = zip(*map(_PARTS, terms), strict=True)
         if not set(map(type, numbers)) <= native_numeric_types:
             return False
-        index = self.index
-        keys = list(map(id, variables))
-        for key, var in zip(keys, variables, strict=True):
-            if key not in index:
-                self.column(var)
-        self._columns.extend(map(index.__getitem__, keys))
+        self._columns.extend(self.columns(variables))
         self._data.extend(numbers if factor == 1.0 else [factor * number for number in numbers])
         return True
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from pyomo.common.errors import InvalidConstraintError
@@ -22,6 +24,9 @@ from radcluster.conic.margins import RotatedMargin
 from radcluster.conic.program import ConeRows
 from radcluster.conic.triangle import triangle_scale
 from radcluster.errors import InputError
+
+#: Runs of more ranges than this are read at once.
+_MANY = 30
 
 
 @dataclass(frozen=True)
@@ -52,14 +57,18 @@ class RowStore:
     def rows(self, constraints: list) -> LinearRows:
         """The rows of these constraints: those that can be kept first."""
         kept, again = [], []
-        for constraint in constraints:
-            known = self._slot.get(id(constraint))
-            if known is not None and known[1] is constraint.expr:
-                kept.append((known[0], constraint))
-            elif id(constraint) in self._volatile:
-                again.append(constraint)
-            else:
-                self._read_first(constraint, kept, again)
+        for kind, run in groupby(constraints, key=attrgetter("expr.__class__")):
+            run = list(run)
+            if kind is RangedExpression and len(run) > _MANY and self._read_ranges(run, kept):
+                continue
+            for constraint in run:
+                known = self._slot.get(id(constraint))
+                if known is not None and known[1] is constraint.expr:
+                    kept.append((known[0], constraint))
+                elif id(constraint) in self._volatile:
+                    again.append(constraint)
+                else:
+                    self._read_first(constraint, kept, again)
         reader, sides = self._new_reader(), []
         for constraint in again:
             sides.append(_read(constraint, reader)[0])
@@ -76,6 +85,27 @@ class RowStore:
         upper = np.concatenate([np.array(self._upper, dtype=float)[slots], again_upper])
         sources = [constraint for _, constraint in kept] + again
         return LinearRows(sources, matrix, constant, lower, upper)
+
+    def _read_ranges(self, run: list, kept: list) -> bool:
+        """Read many sums of variables between two numbers at once: most rows of a large model.
+
+        False, with nothing read, when one of them is something else or was read before.
+        """
+        known = self._slot.keys() | self._volatile if self._volatile else self._slot.keys()
+        expressions = [constraint.expr for constraint in run]
+        lower, bodies, upper = zip(*[part.args for part in expressions], strict=True)
+        numbers = set(map(type, lower)) | set(map(type, upper)) == {float}
+        first = len(self._kept)
+        new = known.isdisjoint(map(id, run))
+        if not (numbers and new and self._kept.read_sums(bodies)):
+            return False
+        self._lower.extend(lower)
+        self._upper.extend(upper)
+        slots = range(first, first + len(run))
+        facts = zip(slots, expressions, run, strict=True)
+        self._slot.update(zip(map(id, run), facts, strict=True))
+        kept.extend(zip(slots, run, strict=True))
+        return True
 
     def _read_first(self, constraint, kept: list, again: list) -> None:
         slot = len(self._kept)
@@ -96,12 +126,6 @@ class RowStore:
 def _read(constraint, reader: LinearReader) -> tuple[tuple[float, float], bool]:
     """Append the body; its two limits, and whether any number can change."""
     n_volatile = len(reader.volatile)
-    expression = constraint.expr
-    if expression.__class__ is RangedExpression:
-        # Most rows of a large model: two numbers and a short sum.
-        lower, body, upper = expression.args
-        if lower.__class__ is upper.__class__ is float and reader.read_plain(body):
-            return (lower, upper), False
     try:
         lower, body, upper = constraint.to_bounded_expression()
         reader.read(body)
@@ -140,16 +164,8 @@ class BoundRows:
 def variable_bounds(columns: list) -> BoundRows:
     """The bounds of variables, which have to be continuous."""
     column, kind, bound = [], [], []
-    #: Of each domain that was met, which are continuous, whether it has no bounds of its own.
-    unbounded: dict[int, bool] = {}
-    for number, var in enumerate(columns):
-        domain = var.domain
-        if id(domain) not in unbounded:
-            if not var.is_continuous():
-                raise InputError(f"conic solvers take continuous variables only: {var.name} is not")
-            unbounded[id(domain)] = domain.bounds() == (None, None)
-        if unbounded[id(domain)] and var._lb is None and var._ub is None:
-            continue  # four times faster than to ask for its bounds
+    for number in _maybe_bounded(columns):
+        var = columns[number]
         lower, upper = var.bounds
         sides = ((0, lower),) if lower == upper else ((-1, lower), (1, upper))
         for side, limit in sides:
@@ -158,6 +174,28 @@ def variable_bounds(columns: list) -> BoundRows:
                 kind.append(side)
                 bound.append(limit)
     return BoundRows(np.array(column, dtype=int), np.array(kind, dtype=int), np.array(bound, float))
+
+
+def _maybe_bounded(columns: list) -> list[int]:
+    """Which variables may have bounds. To ask each of them takes many times as long."""
+    keys = list(map(id, map(attrgetter("_domain"), columns)))
+    bounded = set()
+    for key, var in dict(zip(keys, columns, strict=True)).items():
+        if not var.is_continuous():
+            name = columns[keys.index(key)].name
+            raise InputError(f"conic solvers take continuous variables only: {name} is not")
+        if var.domain.bounds() != (None, None):
+            bounded.add(key)
+    lower, upper = (list(map(attrgetter(side), columns)) for side in ("_lb", "_ub"))
+    n = len(columns)
+    if not bounded and lower.count(None) == n and upper.count(None) == n:
+        return []
+    facts = enumerate(zip(keys, lower, upper, strict=True))
+    return [
+        number
+        for number, (key, low, high) in facts
+        if low is not None or high is not None or key in bounded
+    ]
 
 
 @dataclass(frozen=True)
