@@ -11,6 +11,7 @@ import importlib
 import logging
 import math
 import signal
+import subprocess
 import threading
 import time
 import warnings
@@ -35,6 +36,9 @@ from radcluster.solvers import registry
 from radcluster.solvers.options import Options
 from radcluster.solvers.record import SolverInfo
 from radcluster.status import Status
+
+#: Seconds beyond its limit after which a solver that runs as a program is ended.
+GRACE = 5.0
 
 
 @dataclass(frozen=True)
@@ -196,9 +200,14 @@ def _solve_legacy(info: SolverInfo, model, options, problem_class):
         neutral += ("rel_gap",)
     settings = _native(info, options, neutral)
     start = {"warmstart": True} if options.start and info.pyomo.takes_start else {}
-    results = solver.solve(
-        model, load_solutions=False, tee=options.verbose, options=settings, **start
-    )
+    if info.executable and options.time_limit is not None:
+        _end_after(solver, options.time_limit + GRACE)
+    try:
+        results = solver.solve(
+            model, load_solutions=False, tee=options.verbose, options=settings, **start
+        )
+    except subprocess.TimeoutExpired:
+        return Status.TIME_LIMIT, False, None, "did not stop at its time limit and was ended"
     condition = results.solver.termination_condition
     has_solution = len(results.solution) > 0 and condition not in (Old.infeasible, Old.unbounded)
     if has_solution:
@@ -213,6 +222,20 @@ def _solve_legacy(info: SolverInfo, model, options, problem_class):
     if status == Status.ERROR and has_solution:
         status = Status.FEASIBLE
     return status, has_solution, _number(bound), str(condition)
+
+
+def _end_after(solver, seconds: float) -> None:
+    """Let Pyomo end the solver's program after so many seconds, whatever limit that one was told.
+
+    Pyomo's own ``timelimit`` would hand the later limit to the solver, too.
+    """
+    execute = solver._execute_command
+
+    def execute_within(command):
+        solver._timelimit = seconds
+        return execute(command)
+
+    solver._execute_command = execute_within
 
 
 _OLD_STATUS = {

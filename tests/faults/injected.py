@@ -6,12 +6,18 @@ python tests/faults/injected.py > docs/faults.md
 from __future__ import annotations
 
 import math
+import os
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, os.path.dirname(__file__))
+from surroundings import SURROUNDINGS
 
 from radcluster import Instance, solve
 from radcluster.errors import InputError, SolverFailure
@@ -142,12 +148,27 @@ def outcome(fault: Fault) -> str:
     return f"{result.status}, objective {result.objective:.6g}, bound {bound}"
 
 
-def table() -> str:
+def table(rows) -> str:
     """Injected and came out, as Markdown."""
     lines = ["| injected | came out |", "| --- | --- |"]
-    lines += [f"| {fault.name} | {outcome(fault)} |" for fault in FAULTS]
+    lines += [f"| {name} | {came_out} |" for name, came_out in rows]
     return "\n".join(lines) + "\n"
 
 
+def page() -> str:
+    """The page of the documentation."""
+    folders = [(each, tempfile.TemporaryDirectory()) for each in SURROUNDINGS]
+    around = [(each.name, each.happens(Path(folder.name))) for each, folder in folders]
+    for _, folder in folders:
+        folder.cleanup()
+    return (
+        "# Faults\n\n`python tests/faults/injected.py > docs/faults.md` wrote this page.\n\n"
+        "## A solver lies, crashes or says nothing\n\n"
+        + table((fault.name, outcome(fault)) for fault in FAULTS)
+        + "\n## Machine, folders, programs and licences\n\n"
+        + table(around)
+    )
+
+
 if __name__ == "__main__":
-    sys.stdout.write(table())
+    sys.stdout.write(page())
