@@ -37,6 +37,13 @@ class Clock:
     def expired(self) -> bool:
         return self._cancelled or (self.limit is not None and self.seconds >= self.limit)
 
+    def within(self, seconds: float) -> Clock:
+        """A clock that ends after so many seconds from now, or with this one."""
+        left = None if self.limit is None else self.limit - self.seconds
+        if self._cancelled:
+            left = 0.0
+        return Clock(seconds if left is None else min(seconds, left))
+
     def cancel(self) -> None:
         """Let everything that reads this clock end as if the time were up."""
         self._cancelled = True

@@ -19,7 +19,6 @@ every cover takes at least (sum w) / c sets. A clique is the case of weights 0 a
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -115,10 +114,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Effort:
-    """How the stages may work: the MILP solver by name, and until when."""
+    """How the stages may work: the MILP solver by name, and the clock that they read."""
 
     solver: str | None = None
-    deadline: float = math.inf
+    clock: Clock = field(default_factory=lambda: Clock(None))
 
     @classmethod
     def within(cls, time_limit: float | None, solver: str | None) -> Effort:
@@ -126,14 +125,15 @@ class Effort:
         if time_limit is not None and not time_limit >= 0:
             raise InputError(f"time_limit must be a number of seconds >= 0, got {time_limit!r}")
         registry.require(solver, "MILP", "cover")
-        return cls(solver, time.monotonic() + (math.inf if time_limit is None else time_limit))
+        return cls(solver, Clock(time_limit))
 
     @property
     def spent(self) -> bool:
-        return time.monotonic() > self.deadline
+        return self.clock.expired
 
     def options(self, seconds: float = math.inf) -> Options:
-        seconds = min(seconds, max(0.01, self.deadline - time.monotonic()))
+        left = self.clock.left
+        seconds = seconds if left is None else min(seconds, left)
         return Options(time_limit=seconds if math.isfinite(seconds) else None)
 
 
@@ -193,14 +193,14 @@ def cover_graph(conflicts: np.ndarray, effort: Effort, target: int | None = None
 
 def _clique(part: Part, effort: Effort) -> None:
     """Mutually conflicting points, each in a set of its own."""
-    seconds = min(CLIQUE_SECONDS, effort.deadline - time.monotonic())
+    seconds = effort.options(CLIQUE_SECONDS).time_limit
     part.prove_by_clique(part.largest_clique(seconds, stop_at=part.n_sets))
 
 
 def _fractional(part: Part, effort: Effort) -> None:
     """The relaxed cover's optimum, rounded up, is a bound."""
     colours = [np.flatnonzero(part.labels == c).tolist() for c in range(part.n_sets)]
-    found = fractional_cover(part.conflicts, colours, effort.deadline)
+    found = fractional_cover(part.conflicts, colours, effort.clock)
     part.sets = found.sets
     part.prove(found.weights, found.capacity)
 
@@ -230,7 +230,7 @@ def _try_bound(part: Part, effort: Effort) -> None:
     """
     at_least = int(part.weights.sum()) - (part.bound - 1) * part.capacity
     pricing = CompatibleSets(~part.conflicts, part.weights)
-    sets = list(islice(pricing.maximal(at_least, effort.deadline), MAX_SETS))
+    sets = list(islice(pricing.maximal(at_least, effort.clock), MAX_SETS))
     if len(sets) == MAX_SETS or effort.spent:
         return
     if len(set().union(*sets)) < len(part.vertices):

@@ -13,7 +13,6 @@ stands, whatever the accuracy of the linear program.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +20,7 @@ from fractions import Fraction
 import highspy
 import numpy as np
 
+from radcluster.clock import Clock
 from radcluster.graph.compatible_sets import CompatibleSets
 
 #: Multipliers of the linear program are rounded down to multiples of 1/SCALE.
@@ -38,16 +38,16 @@ class FractionalCover:
     capacity: int
 
 
-def fractional_cover(conflicts: np.ndarray, start, deadline: float) -> FractionalCover:
+def fractional_cover(conflicts: np.ndarray, start, clock: Clock) -> FractionalCover:
     """Generate sets from the cover ``start`` on, until the rounded bound cannot improve.
 
-    At the ``deadline`` the sets made so far are returned, with the best bound that was proven.
+    When the clock runs out the sets made so far are returned, with the best bound that was proven.
     """
     compatible = ~conflicts
     master = _Master(len(conflicts))
     best = np.zeros(len(conflicts), dtype=int), 1
     fresh = master.unknown(_enlarged(members, compatible) for members in start)
-    while fresh and time.monotonic() < deadline:
+    while fresh and not clock.expired:
         master.add(fresh)
         value, multipliers = master.solve()
         weights = np.floor(SCALE * np.maximum(multipliers, 0.0) + 1e-3).astype(int)
@@ -55,7 +55,7 @@ def fractional_cover(conflicts: np.ndarray, start, deadline: float) -> Fractiona
         fresh = master.unknown(pricing.greedy(more_than=SCALE + 1))
         if fresh:
             continue
-        priced = pricing.heavier(SCALE + 1, deadline)
+        priced = pricing.heavier(SCALE + 1, clock)
         if priced is None:
             break
         heavier, capacity = priced
@@ -78,7 +78,7 @@ def _simplified(weights: np.ndarray, capacity: int, compatible) -> tuple[np.ndar
     rounded = np.array([int(share * smaller) for share in shares])
     if smaller < capacity and _bound((rounded, smaller)) >= _bound((weights, capacity)):
         pricing = CompatibleSets(compatible, rounded)
-        if pricing.heavier(smaller, time.monotonic() + SIMPLIFY_SECONDS) == ([], smaller):
+        if pricing.heavier(smaller, Clock(SIMPLIFY_SECONDS)) == ([], smaller):
             return rounded, smaller
     return weights, capacity
 

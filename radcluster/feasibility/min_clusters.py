@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -125,16 +124,16 @@ def fewest_clusters(
     """:func:`min_clusters` for an instance, whose own ``n_clusters`` plays no part."""
     if not instance.uniform_radius:
         raise InputError("the fewest clusters are defined for one radius, not one per cluster")
-    start = time.monotonic()
     effort = Effort.within(time_limit, solver)
     if instance.n_points > LARGE and instance.points is not None:
-        return _of_many(instance, Clock(time_limit))
+        return _of_many(instance, effort.clock)
     graph = ConflictGraph(instance)
     radius = float(instance.radius)
     if certificate := graph.broken_must_link():
-        seconds = time.monotonic() - start
         contradiction = certificate_of(certificate).about(instance)
-        return MinClusters("infeasible", None, None, None, contradiction, radius, seconds)
+        return MinClusters(
+            "infeasible", None, None, None, contradiction, radius, effort.clock.seconds
+        )
     covering = cover_graph(graph.group_matrix, effort)
     labels = labels_in_order(covering.labels[graph.groups])
     if wrong := violations(instance.replace(n_clusters=covering.n_sets), labels):
@@ -153,7 +152,7 @@ def fewest_clusters(
         labels=labels,
         certificate=certificate,
         radius=radius,
-        seconds=time.monotonic() - start,
+        seconds=effort.clock.seconds,
     )
 
 

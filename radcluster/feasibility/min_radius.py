@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -127,11 +126,10 @@ def smallest_radius(
     instance: Instance, *, solver: str | None = None, time_limit: float | None = None
 ) -> MinRadius:
     """:func:`min_radius` for an instance, whose own radius plays no part."""
-    start = time.monotonic()
     effort = Effort.within(time_limit, solver)
     has_links = len(instance.cannot_link) or len(instance.must_link)
     if instance.n_points > LARGE and instance.points is not None and not has_links:
-        return _of_many(instance, Clock(time_limit))
+        return _of_many(instance, effort.clock)
     instance = instance.replace(radius=math.inf)
     answer = {"n_clusters": instance.n_clusters}
     by_links = decide(instance, effort)
@@ -146,7 +144,7 @@ def smallest_radius(
     if certificate := answer["certificate"]:
         refuted = instance.replace(radius=certificate.get("radius", math.inf))
         answer["certificate"] = certificate_of(certificate).about(refuted)
-    return MinRadius(**answer, seconds=time.monotonic() - start)
+    return MinRadius(**answer, seconds=effort.clock.seconds)
 
 
 def _of_many(instance: Instance, clock: Clock) -> MinRadius:
@@ -269,8 +267,7 @@ class _Search:
     def _test(self, index: int, seconds: float) -> bool | None:
         """Whether this radius suffices, recorded; None when the effort did not tell."""
         radius = float(self.radii[index])
-        deadline = min(self.effort.deadline, time.monotonic() + seconds)
-        effort = Effort(self.effort.solver, deadline)
+        effort = Effort(self.effort.solver, self.effort.clock.within(seconds))
         decision = decide(self.instance.replace(radius=radius), effort)
         if decision.labels is not None:
             # The partition may be narrower than it had to be.

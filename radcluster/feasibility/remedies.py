@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from radcluster.clock import Clock
 from radcluster.feasibility.min_clusters import fewest_clusters
 from radcluster.feasibility.min_radius import smallest_radius
 from radcluster.problem.instance import Instance
@@ -20,7 +19,7 @@ def with_remedies(certificate: dict, instance: Instance, time_limit: float = 2.0
     if not instance.uniform_radius:
         return dict(certificate)
     remedies = {}
-    deadline = time.monotonic() + time_limit
+    clock = Clock(time_limit)
     known = "fewest_clusters" in certificate
     if certificate["kind"] != "must_link_groups" and not known:
         fewest = fewest_clusters(instance, time_limit=time_limit / 2)
@@ -28,8 +27,7 @@ def with_remedies(certificate: dict, instance: Instance, time_limit: float = 2.0
             remedies["fewest_clusters"] = fewest.n_clusters
         if certificate["kind"] == "search" and (fewest.lower_bound or 0) > instance.n_clusters:
             certificate = fewest.certificate
-    left = max(0.0, deadline - time.monotonic())
-    smallest = smallest_radius(instance, time_limit=left)
+    smallest = smallest_radius(instance, time_limit=clock.left)
     if smallest.status == "optimal":
         remedies["smallest_radius"] = smallest.radius
     return certificate | remedies

@@ -7,9 +7,9 @@ vertex sets are Python integers used as bit sets.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
+
+from radcluster.clock import Clock
 
 
 def max_clique(
@@ -30,16 +30,16 @@ def max_clique(
     # Vertices of high degree first: they are coloured first and branched on last.
     order = np.argsort(-adjacency.sum(axis=1), kind="stable")
     permuted = adjacency[np.ix_(order, order)]
-    search = _CliqueSearch(_bit_rows(permuted), time.monotonic() + budget, stop_at or n + 1)
+    search = _CliqueSearch(_bit_rows(permuted), Clock(budget), stop_at or n + 1)
     search.best = _greedy_clique(permuted)
     proven = search.run((1 << n) - 1)
     return sorted(order[search.best].tolist()), proven
 
 
 class _CliqueSearch:
-    def __init__(self, rows, deadline, stop_at):
+    def __init__(self, rows, clock: Clock, stop_at):
         self.rows = rows
-        self.deadline = deadline
+        self.clock = clock
         self.stop_at = stop_at
         self.best: list[int] = []
 
@@ -50,7 +50,7 @@ class _CliqueSearch:
         frames = [[candidates, self._colour(candidates)]]
         chosen: list[int] = []
         while frames:
-            if len(self.best) >= self.stop_at or time.monotonic() > self.deadline:
+            if len(self.best) >= self.stop_at or self.clock.expired:
                 return False
             candidates, order = frames[-1]
             if not order or len(chosen) + order[-1][1] <= len(self.best):

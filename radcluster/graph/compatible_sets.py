@@ -7,10 +7,11 @@ it needs no tolerance. Vertices are numbered by falling weight: the lowest bit i
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+
+from radcluster.clock import Clock
 
 
 class CompatibleSets:
@@ -63,7 +64,7 @@ class CompatibleSets:
                 found.add(members)
         return [self._vertices(bits) for bits in sorted(found)]
 
-    def heavier(self, than: int, deadline: float) -> tuple[list[list[int]], int] | None:
+    def heavier(self, than: int, clock: Clock) -> tuple[list[list[int]], int] | None:
         """Sets heavier than this, a heaviest one among them; None when time ran out.
 
         The second value is a weight that no set exceeds: that of the heaviest, or ``than``. Each
@@ -74,7 +75,7 @@ class CompatibleSets:
         for vertex, bound, before in self._bounded((1 << self._support) - 1):
             if bound <= than:
                 continue
-            best = self._heaviest_with(vertex, before, than, deadline)
+            best = self._heaviest_with(vertex, before, than, clock)
             if best is None:
                 return None
             members, weight = best
@@ -83,7 +84,7 @@ class CompatibleSets:
                 heaviest = max(heaviest, weight)
         return found, heaviest
 
-    def _heaviest_with(self, last, before, than, deadline) -> tuple[int, int] | None:
+    def _heaviest_with(self, last, before, than, clock) -> tuple[int, int] | None:
         """The heaviest set of ``last`` and some of ``before``, if it is heavier than this."""
         best, best_weight = 0, than
         # Depth-first: the open candidates with their bounds, the vertices chosen, their weight.
@@ -93,7 +94,7 @@ class CompatibleSets:
             if not candidates or weight + candidates[-1][1] <= best_weight:
                 frames.pop()
                 continue
-            if time.monotonic() > deadline:
+            if clock.expired:
                 return None
             vertex, _, remaining = candidates.pop()
             grown = members | 1 << vertex
@@ -129,14 +130,14 @@ class CompatibleSets:
             earlier += self._weights[vertices[0]]
         return entries
 
-    def maximal(self, at_least: int, deadline: float) -> Iterator[list[int]]:
+    def maximal(self, at_least: int, clock: Clock) -> Iterator[list[int]]:
         """Every maximal set of at least this weight, as far as they are found in time.
 
         Bron and Kerbosch's search with a pivot, cut where the open weight cannot suffice.
         """
         stack = [(0, (1 << len(self._near)) - 1, 0)]
         while stack:
-            if time.monotonic() > deadline:
+            if clock.expired:
                 return
             members, candidates, excluded = stack.pop()
             if not candidates and not excluded:

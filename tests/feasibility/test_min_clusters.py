@@ -13,6 +13,7 @@ from cases import moons, random_instance
 from sklearn.datasets import load_iris
 
 from radcluster import InputError, Instance
+from radcluster.clock import Clock
 from radcluster.datasets import ruspini, two_moons
 from radcluster.feasibility.covering import Effort, cover_graph
 from radcluster.feasibility.min_clusters import fewest_clusters, min_clusters
@@ -179,13 +180,13 @@ def test_heaviest_and_maximal_sets(seed):
     nx.set_node_attributes(graph, dict(enumerate(weights.tolist())), "weight")
     _, heaviest = nx.max_weight_clique(graph, "weight")
     sets = CompatibleSets(compatible, weights)
-    heavier, capacity = sets.heavier(0, np.inf)
+    heavier, capacity = sets.heavier(0, Clock(None))
     assert capacity == heaviest == max(weights[members].sum() for members in heavier)
-    assert sets.heavier(heaviest, np.inf) == ([], heaviest)
+    assert sets.heavier(heaviest, Clock(None)) == ([], heaviest)
     expected = {
         tuple(sorted(c)) for c in nx.find_cliques(graph) if weights[c].sum() >= heaviest // 2
     }
-    assert {tuple(c) for c in sets.maximal(heaviest // 2, np.inf)} == expected
+    assert {tuple(c) for c in sets.maximal(heaviest // 2, Clock(None))} == expected
     for members in sets.greedy(0):
         assert all(compatible[i, j] for i, j in combinations(members, 2))
 

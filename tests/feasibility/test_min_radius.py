@@ -11,6 +11,7 @@ from cases import brute_force, moons, random_instance
 from sklearn.datasets import load_iris, load_wine
 
 from radcluster import InputError, Instance
+from radcluster.clock import Clock
 from radcluster.datasets import ruspini, two_moons
 from radcluster.feasibility.covering import Effort
 from radcluster.feasibility.min_radius import decide, min_radius, smallest_radius
@@ -117,7 +118,7 @@ def test_known_by_distances_alone():
 
 def test_decide_says_neither_without_time():
     points = np.random.default_rng(0).random((200, 2))
-    decision = decide(Instance(points, 20, 0.115), Effort(deadline=-math.inf))
+    decision = decide(Instance(points, 20, 0.115), Effort(clock=Clock(0.0)))
     assert decision.labels is None and decision.refutation is None
 
 
