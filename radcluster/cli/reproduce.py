@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from radcluster.cli.support.workers import ended_with_us
 from radcluster.errors import InputError
 from radcluster.study.workers import on_cluster
 
@@ -47,7 +48,7 @@ def command(experiment, seeds, jobs, scheduler, out):
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write to the folder {out}: {error.strerror}") from None
-    with on_cluster(scheduler):
+    with on_cluster(scheduler), ended_with_us(jobs):
         for name in EXPERIMENTS if experiment == "all" else (experiment,):
             run_one(name, folder, seeds, jobs)
 

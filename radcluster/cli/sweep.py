@@ -23,6 +23,7 @@ from rich.table import Table
 from radcluster.cli.support.experiment import FILE_KEYS, INSTANCE_KEYS
 from radcluster.cli.support.files import read_pairs, read_points
 from radcluster.cli.support.options import load_points
+from radcluster.cli.support.workers import ended_with_us
 from radcluster.cli.support.writing import check_writable
 from radcluster.errors import InputError
 from radcluster.settings import Settings, check_choice, read_toml
@@ -52,7 +53,7 @@ def command(experiment, jobs, scheduler, out):
     keys.pop("out", None)
     check_writable(path)
     sweep = read_sweep(keys, folder)
-    with on_cluster(scheduler):
+    with on_cluster(scheduler), ended_with_us(jobs):
         rows = sweeps.run(sweep, path, n_jobs=jobs)
     console = Console()
     console = console if console.is_terminal else Console(width=160)
