@@ -20,8 +20,10 @@ from radcluster.clock import Clock
 from radcluster.graph.heaviest import enlarged, heaviest_sets
 from radcluster.problem.neighbours import Neighbours
 
-#: Vertices of a tile, pass after pass.
-TILES = (300, 800, 2000)
+#: Vertices of a tile, pass after pass. Tiles are drawn anew each time, so borders move.
+TILES = (300, 500, 500, 500, 500, 600, 600, 600)
+#: A tile where points lie densely may take long: then it is left as it was.
+TILE_SECONDS = 1.0
 #: Sets heavier than 1 by less than this are left to the division in the end.
 SLACK = 0.003
 #: Rounds of the linear program of a tile.
@@ -40,19 +42,20 @@ def packing_weights(neighbours: Neighbours, clock: Clock, seed: int = 0) -> np.n
     y = independent(neighbours).astype(float)
     best = independent(neighbours) * SCALE
     rng = np.random.default_rng(seed)
+    # The division needs some of the time.
+    until = Clock(None if clock.left is None else 0.8 * clock.left)
     for size in TILES:
         before = y.sum()
-        # The division needs some of the time.
-        until = Clock(None if clock.left is None else 0.8 * clock.left)
         for tile in _tiles(neighbours, size, rng):
             if until.expired:
                 break
+            left = TILE_SECONDS if until.left is None else min(TILE_SECONDS, until.left)
             with suppress(TimeoutError):
-                _improve_tile(neighbours, y, tile, until)
-        with suppress(TimeoutError):
-            best = max(best, _divided(neighbours, y, clock), key=np.sum)
+                _improve_tile(neighbours, y, tile, Clock(left))
         if until.expired or y.sum() <= before * (1 + LEAST_GAIN):
             break
+    with suppress(TimeoutError):
+        best = max(best, _divided(neighbours, y, clock), key=np.sum)
     return best
 
 

@@ -14,7 +14,7 @@ STAGES = ((3, 1), (10, 1), (30, 3), (100, 3))
 #: Entries of the lists times patience and rounds beyond which a stage is left out.
 STAGE_WORK = 150_000_000
 #: So many times more where more effort is asked for.
-MORE = 8
+MORE = 100
 
 
 def few_clusters(
