@@ -202,6 +202,7 @@ def _solve_legacy(info: SolverInfo, model, options, problem_class):
     start = {"warmstart": True} if options.start and info.pyomo.takes_start else {}
     if info.executable and options.time_limit is not None:
         _end_after(solver, options.time_limit + GRACE)
+    began = time.perf_counter()
     try:
         results = solver.solve(
             model, load_solutions=False, tee=options.verbose, options=settings, **start
@@ -209,7 +210,7 @@ def _solve_legacy(info: SolverInfo, model, options, problem_class):
     except subprocess.TimeoutExpired:
         return Status.TIME_LIMIT, False, None, "did not stop at its time limit and was ended"
     condition = results.solver.termination_condition
-    has_solution = len(results.solution) > 0 and condition not in (Old.infeasible, Old.unbounded)
+    has_solution = len(results.solution) > 0 and condition not in _WITHOUT_SOLUTION
     if has_solution:
         model.solutions.load_from(results)
         has_solution = all(
@@ -221,7 +222,14 @@ def _solve_legacy(info: SolverInfo, model, options, problem_class):
     status = _OLD_STATUS.get(condition, Status.ERROR)
     if status == Status.ERROR and has_solution:
         status = Status.FEASIBLE
+    elif status == Status.ERROR and _passed(options.time_limit, began):
+        # Xpress calls it an error when its time ends before the root is solved.
+        status = Status.TIME_LIMIT
     return status, has_solution, _number(bound), str(condition)
+
+
+def _passed(limit: float | None, began: float) -> bool:
+    return limit is not None and time.perf_counter() - began >= limit
 
 
 def _end_after(solver, seconds: float) -> None:
@@ -241,11 +249,16 @@ def _end_after(solver, seconds: float) -> None:
 _OLD_STATUS = {
     Old.optimal: Status.OPTIMAL,
     Old.maxTimeLimit: Status.TIME_LIMIT,
+    # So cbc calls the end of its time before it has found a solution.
+    Old.intermediateNonInteger: Status.TIME_LIMIT,
     Old.infeasible: Status.INFEASIBLE,
     Old.infeasibleOrUnbounded: Status.INFEASIBLE_OR_UNBOUNDED,
     Old.userInterrupt: Status.INTERRUPTED,
     Old.resourceInterrupt: Status.INTERRUPTED,
 }
+
+#: Where values, if there are any, are no solution.
+_WITHOUT_SOLUTION = (Old.infeasible, Old.unbounded, Old.intermediateNonInteger)
 
 
 def _finite(bound) -> float:
