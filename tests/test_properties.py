@@ -5,11 +5,13 @@ What was ever found is kept in ``tests/found`` and tried first.
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from cases import brute_force
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 
@@ -98,6 +100,32 @@ def test_fewest_clusters_and_smallest_radius_are_monotone(points, one, two):
     assert violations(instance, fewest.labels) == []
     if fewest.lower_bound > 1:
         assert check(fewest.certificate, instance.replace(n_clusters=fewest.lower_bound - 1))
+
+
+@KEPT
+@given(POINTS)
+def test_the_smallest_radius_falls_with_more_clusters(points):
+    radii = [min_radius(np.array(points), k).radius for k in range(1, len(points) + 1)]
+    assert all(later <= earlier for earlier, later in itertools.pairwise(radii))
+    assert radii[-1] == 0.0
+
+
+@KEPT
+@given(POINTS, CLUSTERS)
+@example([(0.0, 0.0)] * 3, 2)
+def test_without_a_radius_it_is_k_means(points, k):
+    """The radius of the whole set forbids nothing; enumeration knows no radius at all."""
+    best = brute_force(Instance(np.array(points), k))
+    extent = 2 * float(np.ptp(points, axis=0).max()) + 1.0
+    for radius in (math.inf, extent):
+        assert same(optimum(points, k, radius), best, 100.0)
+
+
+@KEPT
+@given(POINTS, CLUSTERS, st.floats(0.0, 6.28))
+def test_turned_by_any_angle(points, k, angle):
+    turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+    assert same(optimum(np.array(points) @ turn, k, math.inf), optimum(points, k, math.inf), 100.0)
 
 
 @KEPT
