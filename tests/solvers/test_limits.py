@@ -51,8 +51,8 @@ def test_xpress_at_a_millisecond():
     assert result.status == "time_limit"
 
 
-def test_the_panic_of_clarabel_at_a_silly_tolerance_is_no_traceback():
-    """At a tolerance of 1/2 Clarabel panics on some of the paper's programs."""
+def test_clarabel_at_a_silly_tolerance():
+    """At a tolerance of 1/2 a bound may be worth little, never too high."""
     for n, k in ((8, 2), (12, 3), (20, 4)):
         instance = Instance(POINTS[:n], k, 0.8)
         options = {"step1": "sdp:paper", "sdp": {"tolerance": 0.5}}
