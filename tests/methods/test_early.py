@@ -99,3 +99,10 @@ def test_exact_keeps_its_limit_on_iris():
         assert violations(instance, result.labels) == []
         assert 0.0 <= result.lower_bound <= result.objective * (1 + 1e-9)
         assert result.status == "optimal" or seconds >= 0.9 * limit
+
+
+@pytest.mark.parametrize("name", ["HiGHS", "highs", "SCIP"])
+def test_solver_names_in_any_case(name):
+    line = Instance([[0.0], [1.0], [5.0], [6.0]], 2, 1.0)
+    result = solve(line, "milp", name)
+    assert (result.status, result.solver) == ("optimal", name.lower())
