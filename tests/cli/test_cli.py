@@ -1,13 +1,12 @@
-"""The command line as a user meets it: a process, its exit code, its two streams."""
+"""The command line: exit codes, the two streams, what they say."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from cases import MOONS_OPTIMA, moons
 from cases import RESULT_KEYS as KEYS
+from commands import called, started
 
 from radcluster import Result
 from radcluster.cli import main
@@ -51,20 +50,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-def radcluster(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-c", "from radcluster.cli import main; main()", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("solver", ["highs", "scip"])
 def test_solve_the_moons(folder, solver):
-    run = radcluster(
+    run = started(
         folder, "solve", "moons.csv", "-k", 16, "-r", 0.189, "--method", "milp",
         "--solver", solver, "--json", "--verbose",
     )  # fmt: skip
@@ -80,7 +68,7 @@ def test_solve_the_moons(folder, solver):
 
 
 def test_default_method_proves_the_moons(folder):
-    run = radcluster(folder, "solve", "moons.npy", "-k", 16, "-r", 0.18, "--out", "labels.csv")
+    run = started(folder, "solve", "moons.npy", "-k", 16, "-r", 0.18, "--out", "labels.csv")
     assert run.returncode == 0
     assert "optimal" in run.stdout
     assert "1.34417927" in run.stdout
@@ -89,7 +77,7 @@ def test_default_method_proves_the_moons(folder):
 
 
 def test_infeasible_in_json(folder):
-    run = radcluster(folder, "solve", "moons.csv", "-k", 15, "-r", 0.189, "--json")
+    run = started(folder, "solve", "moons.csv", "-k", 15, "-r", 0.189, "--json")
     assert run.returncode == 3
     data = json.loads(run.stdout)
     assert set(data) == KEYS
@@ -101,14 +89,14 @@ def test_infeasible_in_json(folder):
 
 
 def test_infeasible_in_words(folder):
-    run = radcluster(folder, "solve", "moons.csv", "-k", 15, "-r", 0.189)
+    run = called(folder, "solve", "moons.csv", "-k", 15, "-r", 0.189)
     assert run.returncode == 3
     assert "pairwise more than 0.378 apart" in run.stdout
     assert "Fewest clusters: 16" in run.stdout
 
 
 def test_must_link_in_conflict(folder):
-    run = radcluster(
+    run = called(
         folder, "solve", "line.csv", "-k", 2, "-r", 1, "--must-link", "far_links.csv", "--json"
     )
     assert run.returncode == 3
@@ -117,7 +105,7 @@ def test_must_link_in_conflict(folder):
 
 
 def test_links(folder):
-    run = radcluster(
+    run = called(
         folder, "solve", "line.csv", "-k", 3, "-r", 1, "--cannot-link", "links.csv", "--json"
     )
     labels = json.loads(run.stdout)["labels"]
@@ -126,27 +114,27 @@ def test_links(folder):
 
 
 def test_without_k_the_fewest_clusters(folder):
-    run = radcluster(folder, "solve", "moons.csv", "-r", 0.189, "--json")
+    run = called(folder, "solve", "moons.csv", "-r", 0.189, "--json")
     assert run.returncode == 0
     assert json.loads(run.stdout)["n_clusters"] == 16
 
 
 def test_without_k_but_with_links_that_contradict(folder):
-    run = radcluster(folder, "solve", "line.csv", "-r", 1, "--must-link", "far_links.csv", "--json")
+    run = called(folder, "solve", "line.csv", "-r", 1, "--must-link", "far_links.csv", "--json")
     assert run.returncode == 3
     assert json.loads(run.stdout)["certificate"]["pair"] == [0, 3]
 
 
 def test_radius_defaults_to_infinity(folder):
-    run = radcluster(folder, "solve", "header.csv", "-k", 2, "--json")
+    run = called(folder, "solve", "header.csv", "-k", 2, "--json")
     data = json.loads(run.stdout)
     assert (data["radius"], data["objective"]) == (None, 0.5)
 
 
 def test_radius_per_cluster(folder):
-    run = radcluster(folder, "solve", "line.csv", "-k", 2, "-r", "0.5,0.5", "--json")
+    run = called(folder, "solve", "line.csv", "-k", 2, "-r", "0.5,0.5", "--json")
     assert json.loads(run.stdout)["objective"] == pytest.approx(1.0)
-    run = radcluster(
+    run = called(
         folder, "solve", "line.csv", "-k", 3, "-r", "0.1,0.5,0.5", "--method", "milp", "--json"
     )
     assert json.loads(run.stdout)["radius"] == [0.1, 0.5, 0.5]
@@ -154,20 +142,20 @@ def test_radius_per_cluster(folder):
 
 @pytest.mark.parametrize("name", ["semicolon.csv", "spaces.csv", "quoted.csv"])
 def test_other_marks_between_columns(folder, name):
-    run = radcluster(folder, "solve", name, "-k", 2, "--json")
+    run = called(folder, "solve", name, "-k", 2, "--json")
     assert json.loads(run.stdout)["objective"] == 0.5
 
 
 def test_configuration_file_and_override(folder):
     arguments = ("solve", "moons.csv", "-k", 16, "-r", 0.189, "--config", "pipeline.toml", "--json")
-    data = json.loads(radcluster(folder, *arguments).stdout)
+    data = json.loads(called(folder, *arguments).stdout)
     assert (data["method"], data["steps"][1]["solver"]) == ("pipeline", "scip")
-    data = json.loads(radcluster(folder, *arguments, "--solver", "step2=highs").stdout)
+    data = json.loads(called(folder, *arguments, "--solver", "step2=highs").stdout)
     assert data["steps"][1]["solver"] == "highs"
 
 
 def test_time_limit_without_a_solution(folder):
-    run = radcluster(
+    run = called(
         folder, "solve", "moons.csv", "-k", 17, "-r", 0.18, "--method", "minlp",
         "--time-limit", 0.05, "--json",
     )  # fmt: skip
@@ -232,7 +220,7 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[str(case[0]) for case in BAD])
 def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
-    run = radcluster(folder, "solve", *arguments, "--json")
+    run = called(folder, "solve", *arguments, "--json")
     assert run.returncode == 2
     assert run.stdout == ""
     assert message in run.stderr
@@ -252,13 +240,13 @@ def test_absent_solver_is_exit_code_5(folder, monkeypatch, capsys):
 
 
 def test_unknown_command(folder):
-    run = radcluster(folder, "slove")
+    run = started(folder, "slove")
     assert run.returncode == 2
     assert "unknown command 'slove'" in run.stderr
 
 
 def test_demo(folder):
-    run = radcluster(folder, "demo", "--out", "demo.png")
+    run = started(folder, "demo", "--out", "demo.png")
     assert run.returncode == 0
     assert "1.336692738" in run.stdout
     assert "optimal" in run.stdout
@@ -269,6 +257,6 @@ def test_demo(folder):
     "command", ["", "demo", "solve", "min-clusters", "min-radius", "solvers", "reproduce", "bench"]
 )
 def test_help(folder, command):
-    run = radcluster(folder, *([command] if command else []), "--help")
+    run = called(folder, *([command] if command else []), "--help")
     assert run.returncode == 0
     assert run.stdout.startswith("Usage: radcluster")

@@ -1,12 +1,11 @@
 """Columns by name, one file per experiment, starts, Algorithm 1 as printed."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from cases import moons
+from commands import called
 
 from radcluster import InputError, solve
 from radcluster.settings import AS_PRINTED, Settings
@@ -26,17 +25,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-def radcluster(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-c", "from radcluster.cli import main; main()", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -48,7 +36,7 @@ def radcluster(folder, *arguments):
     ],
 )
 def test_columns_by_name_and_number(folder, arguments):
-    run = radcluster(folder, *arguments, "--json")
+    run = called(folder, *arguments, "--json")
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["labels"] == [0, 0, 1, 1]
     if arguments[1].endswith(".csv"):
@@ -57,7 +45,7 @@ def test_columns_by_name_and_number(folder, arguments):
 
 
 def test_a_header_is_answered_with_the_columns_used(folder):
-    run = radcluster(folder, "min-clusters", "line.csv", "-r", 1, "--json")
+    run = called(folder, "min-clusters", "line.csv", "-r", 1, "--json")
     assert run.stderr == "radcluster: line.csv: using columns x, y\n"
 
 
@@ -74,7 +62,7 @@ def test_a_header_is_answered_with_the_columns_used(folder):
     ],
 )
 def test_columns_that_cannot_be_used(folder, arguments, message):
-    run = radcluster(folder, "min-clusters", *arguments, "-r", 1)
+    run = called(folder, "min-clusters", *arguments, "-r", 1)
     assert run.returncode == 2
     assert message in run.stderr.splitlines()[-1]
 
@@ -94,7 +82,7 @@ def test_one_file_is_one_experiment(folder):
     """Paths in the file are beside it, wherever the command is called."""
     (folder / "deep").mkdir()
     (folder / "experiment.toml").write_text(EXPERIMENT)
-    run = radcluster(folder / "deep", "run", "../experiment.toml", "--json", "--out", "found.csv")
+    run = called(folder / "deep", "run", "../experiment.toml", "--json", "--out", "found.csv")
     assert run.returncode == 0, run.stderr
     answer = json.loads(run.stdout)
     assert (answer["status"], answer["method"]) == ("optimal", "milp")
@@ -104,16 +92,16 @@ def test_one_file_is_one_experiment(folder):
 
 def test_the_command_line_overrides_the_file(folder):
     (folder / "experiment.toml").write_text(EXPERIMENT)
-    run = radcluster(folder, "solve", "--config", "experiment.toml", "-k", 4, "--json")
+    run = called(folder, "solve", "--config", "experiment.toml", "-k", 4, "--json")
     assert json.loads(run.stdout)["n_clusters"] == 4
-    missing = radcluster(folder, "solve", "-k", 2)
+    missing = called(folder, "solve", "-k", 2)
     assert (missing.returncode, "no points" in missing.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("method", ["milp", "colgen", "heuristic", "pipeline"])
 def test_a_partition_to_start_from(folder, method):
     arguments = ("line.csv", "-k", 2, "--method", method, "--initial", "labels.csv", "--json")
-    run = radcluster(folder, "solve", *arguments)
+    run = called(folder, "solve", *arguments)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["objective"] == pytest.approx(1.0)
 
@@ -137,7 +125,7 @@ def test_as_printed_is_one_switch():
 def test_as_printed_on_the_papers_instance(folder):
     """Step 1 says the same of every point, and Step 2 is left with a pure feasibility problem."""
     np.savetxt(folder / "moons.csv", moons().points, delimiter=",", fmt="%.17g")
-    run = radcluster(folder, "solve", "moons.csv", "-k", 16, "-r", 0.189, "--as-printed", "--json")
+    run = called(folder, "solve", "moons.csv", "-k", 16, "-r", 0.189, "--as-printed", "--json")
     assert run.returncode == 0, run.stderr
     answer = json.loads(run.stdout)
     assert (answer["method"], answer["status"]) == ("pipeline", "feasible")
