@@ -9,16 +9,19 @@ Routes
 - With one radius per cluster: column generation over the classes of radii, then the MILP, and
   relaxations for a bound (:mod:`radcluster.methods.sdp_tree.several`).
 - ``colgen``: set partitioning. Its bound is the strongest, but its pricing searches over the places
-  of a centre, which needs few axes or small clusters. First choice when the points spread along at
-  most four axes, or clusters hold at most :data:`SMALL_CLUSTER` points on average.
+  of a centre, which needs few axes or small clusters. First choice in the plane and
+  on a line, when clusters hold at most :data:`SMALL_CLUSTER` points on average, and when the points
+  spread along three or four axes and points per cluster times axes squared are at most
+  :data:`SEARCHABLE`. With a small gap after its first turn it goes on alone for another one.
 - ``sdp_tree``: the Peng-Wei relaxation. It does not mind dimension, and gains from large clusters.
   First choice otherwise; above :data:`radcluster.methods.sdp_tree.solve.MAX_ORDER` points by parts.
 
-Measured (seconds of one core to a proof, column generation / relaxation): normal points in the
-plane, N=160: K=40 .3 / 4.2, K=20 .3 / 3.4, K=10 1.7 / more than 5, K=4 more than 15 / 3.1; in three
-dimensions, N=80: K=20 .4 / 1.4, K=5 more than 15 / 1.5; iris K=5 more than 30 / 1; standardised
-wine K=30 more than 30 / 12. So neither is best everywhere that looks alike. They take turns, each
-time longer, and share the best partition; the bound is the better of both.
+Measured (seconds to a proof, column generation / relaxation): normal points in the plane, N=160:
+K=40 .5 / 8, K=20 .6 / 11, K=10 3 / more than 15, K=4 .5 / 4; N=400, K=20 5 / more than 15; in three
+dimensions, N=80: K=20 .7 / 1.4, K=10 .6 / 1.0, K=5 7 / 4; in four, N=100: K=20 4.6 / 3.4, K=10
+9 / 1.7; iris K=5 more than 15 / 1.8; standardised wine K=30 more than 30 / 12. So neither is best
+everywhere that looks alike. They take turns, each time longer, and share the best partition; the
+bound is the better of both.
 
 The choice depends on the instance and the settings alone. The steps of the result report it.
 """
@@ -47,11 +50,17 @@ from radcluster.status import Status
 
 #: Clusters of so few points, on average, are enumerated quickly in any dimension.
 SMALL_CLUSTER = 3.0
+#: Few enough points per cluster, times axes squared, for a search over the places of a centre.
+SEARCHABLE = 100.0
+#: With so few axes, places of a centre are searched whatever the clusters hold.
+PLANE = 2
 #: Seconds of the first turn of each route; every next turn is longer by the factor.
 TURN = 5.0
 GROWTH = 2.0
 #: The route with the smaller gap has turns that are longer by this factor.
 LEADER = 4.0
+#: A first route with this gap after its first turn goes on before the next one starts.
+NEAR = 0.02
 #: Above so many points column generation is not tried where the relaxation is the first choice,
 #: nor where clusters hold more than so many points on average.
 COLGEN_POINTS = 1000
@@ -115,20 +124,22 @@ def routes(instance: Instance) -> tuple[Callable, ...]:
     many = instance.n_points > COLGEN_POINTS
     if many and size > COLGEN_SIZE:
         return (sdp_tree.prepare,)
-    if size <= SMALL_CLUSTER or _is_flat(instance):
+    axes = _axes(instance)
+    few = axes <= MAX_LOCATION_DIMENSION and size * axes**2 <= SEARCHABLE
+    if size <= SMALL_CLUSTER or axes <= PLANE or few:
         return colgen.prepare, sdp_tree.prepare
     return (sdp_tree.prepare,) if many else (sdp_tree.prepare, colgen.prepare)
 
 
-def _is_flat(instance: Instance) -> bool:
-    """Whether the points spread along few axes, so that places of a centre can be searched."""
+def _axes(instance: Instance) -> int:
+    """How many axes the points spread along."""
     if instance.points is None:
         d = instance.sq_distances
         centred = d - d.mean(axis=0)
         spread = np.linalg.eigvalsh(-0.5 * (centred - centred.mean(axis=1)[:, None]))
     else:
         spread = np.linalg.eigvalsh(np.atleast_2d(np.cov(instance.points, rowvar=False, bias=True)))
-    return int(np.sum(spread > FLAT * np.abs(spread).sum())) <= MAX_LOCATION_DIMENSION
+    return int(np.sum(spread > FLAT * np.abs(spread).sum()))
 
 
 class _Turns:
@@ -147,14 +158,14 @@ class _Turns:
     def run(self) -> Answer:
         turn = TURN
         while True:
-            if self.waiting:
+            if self.waiting and not (turn == TURN * GROWTH and self._near()):
                 prepared = self._prepare()
                 if isinstance(prepared, Answer):
                     return prepared
             leader = max(self.searches, key=lambda search: search.lower_bound)
             for search in list(self.searches):
                 # Column generation alone shows soon whether it will do.
-                first = len(self.searches) == 1 and search.name == "colgen"
+                first = turn == TURN and search.name == "colgen"
                 longer = LEADER if search is leader and not first else 1.0
                 status = self._turn(search, turn * longer)
                 if status == Status.INTERRUPTED or self._closed() or self.clock.expired:
@@ -207,6 +218,10 @@ class _Turns:
 
     def _going(self) -> list:
         return [search for search in self.searches if search.name not in self.ended]
+
+    def _near(self) -> bool:
+        """Whether the first route came so near in its first turn that it has another one alone."""
+        return self.cost - self.lower_bound <= NEAR * abs(self.cost)
 
     def _closed(self) -> bool:
         return self.cost - self.lower_bound <= self.settings.rel_gap * abs(self.cost)

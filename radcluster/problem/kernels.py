@@ -13,11 +13,9 @@ from __future__ import annotations
 from radcluster import compiled
 
 #: What Python calls.
-kernel = compiled.kernel(error_model="numpy")
+kernel = compiled.kernel
 #: What only kernels call.
-helper = compiled.kernel(
-    cached=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy"
-)
+helper = compiled.kernel(cached=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @helper

@@ -58,11 +58,16 @@ def prepared(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+def heed_interrupts() -> None:
+    """In the new process: what runs the tests in the background may have it ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(case: str, folder: Path) -> subprocess.Popen:
     env = os.environ | {"TMPDIR": str(folder)}
     return subprocess.Popen(
         [*COMMAND, *CASES[case]], cwd=folder, env=env, text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts,
     )  # fmt: skip
 
 

@@ -286,7 +286,9 @@ def kick(t, best, cost, count, strength, seed):
         found = descend(t)
         if found < cost * (1.0 - 1e-12):
             cost = found
-            best[:] = t.label
+            # A loop: a copy through NumPy takes seconds to compile.
+            for g in range(n):
+                best[g] = t.label[g]
         elif found > cost:
             for g in range(n):
                 if t.label[g] != best[g]:

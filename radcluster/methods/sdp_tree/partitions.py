@@ -153,7 +153,9 @@ def _join(z, weights, conflicts, n_clusters):
         b = nearest[a]
         alive[b] = False
         left -= 1
-        label[label == b] = a
+        for h in range(n):
+            if label[h] == b:
+                label[h] = a
         for h in range(n):
             if not alive[h] or h == a:
                 continue
@@ -178,7 +180,8 @@ def _join(z, weights, conflicts, n_clusters):
         if names[label[g]] < 0:
             names[label[g]] = count
             count += 1
-    return names[label]
+        label[g] = names[label[g]]
+    return label
 
 
 @kernel(nogil=True)
@@ -186,7 +189,7 @@ def _repair(conflicts, label, n_clusters, steps, seed):
     """Tabu search for a labelling below K without conflicts; whether one was found."""
     n = len(label)
     state = np.array([seed], np.uint64)
-    clashes = np.zeros((n, label.max() + 1), np.int64)
+    clashes = np.zeros((n, n_clusters), np.int64)
     for g in range(n):
         for h in range(n):
             if label[h] < n_clusters:

@@ -101,7 +101,10 @@ def adjoint(start, place, coef, mu, out, size):
 @kernel(nogil=True)
 def capped_simplex(values, total, out):
     """The nearest point with 0 <= x <= 1 and sum x = total; the threshold subtracted."""
-    low, high = values.min() - 1.0, values.max()
+    low = high = values[0]
+    for v in values:
+        low, high = min(low, v), max(high, v)
+    low -= 1.0
     for _ in range(200):
         middle = 0.5 * (low + high)
         if middle <= low or middle >= high:
