@@ -82,12 +82,15 @@ def test_bounds_are_safe_and_tight(form, solver):
         tight += check_bounds(f"{form}, {solver}, seed {seed}", model, solver, instance, optimum)
         checked += 1
     assert checked >= len(cases()) // 3
-    # The paper form with all its rows has no interior, and solvers often miss 1e-8 on it.
-    assert tight >= (0.6 if form == "paper, all" else 0.85) * checked
+    assert tight >= 0.85 * checked
 
 
 def check_bounds(what, model, solver, instance, optimum) -> bool:
-    """Whether the solver met its smallest tolerance; the bounds are asserted either way."""
+    """Whether the bound is tight at the smallest tolerance, whatever the solver says of it.
+
+    It must be where the solver says that it met that tolerance. The paper form with all its rows
+    has no interior: there solvers often reach the value and say that they almost did.
+    """
     program = compile_model(model)
     # What a solver's tolerance refers to where the value is tiny: the size of the data. The paper
     # form's objective is moreover a difference of numbers as large as its constant term.
@@ -102,10 +105,12 @@ def check_bounds(what, model, solver, instance, optimum) -> bool:
         if "peng_wei" in what:
             bound = max(bound, peng_wei_bound(program, solution.z))
         assert bound <= optimum, f"{what}, tolerance {tolerance}: {bound} > {optimum}"
-        if tolerance == 1e-8 and solution.status == "optimal":
+        if tolerance == 1e-8:
             value = program.objective(solution.x)
-            assert value - bound <= max(1e-5 * abs(value), 1e-7 * size), what
-    return solution.status in ("optimal", "infeasible")
+            tight = value - bound <= max(1e-5 * abs(value), 1e-7 * size)
+            assert tight or solution.status != "optimal", what
+            return tight
+    return True
 
 
 @pytest.mark.parametrize("noise", [1e-6, 1e-3, 1e-1, 10.0])
