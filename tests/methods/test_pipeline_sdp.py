@@ -100,22 +100,6 @@ def test_options_that_step1_does_not_have(settings, message):
         solve(moons(), "pipeline", **settings)
 
 
-def test_algorithm_1_as_printed_runs_to_its_end():
-    """Without anchors its SDP is a constant, which any partition maximises in Step 2."""
-    # Cliques in place of the paper's quadratic rows leave HiGHS proving noise without end.
-    result = solve(moons(), as_printed=True, sdp={"rlt": "lower"})
-    assert [step.model for step in result.steps] == [
-        "sdp:paper",
-        "rounding:step2",
-        "rounding:step4",
-    ]
-    assert violations(moons(), result.labels) == []
-    step1, step2, _ = result.steps
-    assert 1.0130 < step1.bound <= step1.objective < 1.0140
-    assert step2.objective == pytest.approx(-87.5, abs=1e-3)
-    assert result.lower_bound == 0.0
-
-
 def test_unknown_cuts_are_refused():
     with pytest.raises(InputError, match="Did you mean 'triangle'"):
         solve(moons(), "pipeline", cuts=["triangel"])
