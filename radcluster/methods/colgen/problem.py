@@ -145,13 +145,16 @@ def euclidean(sq_distances, weights) -> tuple[np.ndarray, float, float, float]:
     centred = sq_distances - share @ sq_distances
     centred = -0.5 * (centred - (centred @ share)[:, None])
     centred = root[:, None] * centred * root
-    values, vectors = np.linalg.eigh((centred + centred.T) / 2)
-    shift = max(0.0, -values[0])
-    # Adding 2 shift to h adds shift to every eigenvalue but that of the vector of the weights'
-    # roots, which lies in the kernel.
-    kernel = np.abs(vectors.T @ np.sqrt(share)) > 0.5
-    lifted = np.where(kernel, 0.0, np.maximum(values + shift, 0.0))
-    keep = lifted > lifted.max() * 1e-13
+    # The vector of the weights' roots lies in the kernel, beside others when the distances are
+    # nearly those of a plane. The largest eigenvalue is made its own, and left out.
+    kernel = np.outer(np.sqrt(share), np.sqrt(share))
+    apart = 2.0 * np.linalg.norm(centred) or 1.0
+    values, vectors = np.linalg.eigh((centred + centred.T) / 2 + apart * kernel)
+    values, vectors = values[:-1], vectors[:, :-1]
+    # Adding 2 shift to h adds shift to all that are left.
+    shift = max(0.0, -values.min(initial=0.0))
+    lifted = np.maximum(values + shift, 0.0)
+    keep = lifted > lifted.max(initial=0.0) * 1e-13
     # The largest eigenvalues first: principal axes.
     points = (vectors[:, keep] * np.sqrt(lifted[keep]))[:, ::-1] / root[:, None]
     if not keep.any():

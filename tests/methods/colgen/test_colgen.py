@@ -269,3 +269,18 @@ def test_a_cover_is_trimmed_to_exactly_once_and_groups_leave_whole():
         assert (0 in members) == (1 in members)
         covered[list(members)] += value
     assert covered == pytest.approx(1.0)
+
+
+def test_great_circles_are_proven_like_their_projection():
+    """Distances on a sphere are nearly those of a plane, and are embedded without loss."""
+    rng = np.random.default_rng(0)
+    lat, lon = np.radians(48 + rng.normal(size=300) * 0.05), np.radians(rng.normal(size=300) * 0.08)
+    half = np.sin((lat[:, None] - lat) / 2) ** 2
+    half = half + np.cos(lat[:, None]) * np.cos(lat) * np.sin((lon[:, None] - lon) / 2) ** 2
+    arcs = 2 * 6371.0 * np.arcsin(np.sqrt(half))
+    result = solve(Instance.from_distances(arcs**2, 200, 1.0), "colgen", time_limit=60)
+    assert result.status == "optimal"
+    plane = 6371.0 * np.column_stack([lon * np.cos(lat.mean()), lat])
+    projected = solve(Instance(plane, 200, 1.0), "colgen", time_limit=60)
+    assert projected.status == "optimal"
+    assert result.objective == pytest.approx(projected.objective, rel=1e-3)
