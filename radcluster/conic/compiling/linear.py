@@ -250,7 +250,10 @@ class LinearReader:
 
     def _by_pyomo(self, factor, node) -> float:
         """The constant of an expression that is affine once its fixed variables are numbers."""
-        found = generate_standard_repn(node, compute_values=True, quadratic=False)
+        try:
+            found = generate_standard_repn(node, compute_values=True, quadratic=False)
+        except ValueError as error:  # a variable times zero, among others, is asked for its value
+            raise NotAffine(f"{node} is not affine: {error}") from None
         if not found.is_linear():
             raise NotAffine(f"{node} is not affine")
         for number, var in zip(found.linear_coefs, found.linear_vars, strict=True):
