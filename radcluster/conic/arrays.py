@@ -111,9 +111,10 @@ class Affine:
         return Affine(shape, self.variables, self.coefficients[numbers], self.constant[numbers])
 
     def __add__(self, other):
-        other = _made_affine(other)
-        if other is None:
-            return NotImplemented
+        found = _made_affine(other)
+        if found is None:  # parameters and expressions: an array of expressions
+            return np.asarray(self) + np.asarray(other, dtype=object)
+        other = found
         mine, theirs = _broadcast(self, other)
         variables, left, right = _joined(mine, theirs)
         return Affine(mine.shape, variables, left + right, mine.constant + theirs.constant)
@@ -127,8 +128,8 @@ class Affine:
         return self
 
     def __sub__(self, other):
-        other = _made_affine(other)
-        return NotImplemented if other is None else self + (-other)
+        found = _made_affine(other)
+        return self + -(np.asarray(other, dtype=object) if found is None else found)
 
     def __rsub__(self, other):
         return -self + other

@@ -31,13 +31,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from pyomo.environ import Objective, maximize
 from scipy import sparse
 from scipy.linalg import eigvalsh
 
 from radcluster.conic.backends.check import cone_violation, residuals
 from radcluster.conic.compiling.linear import LinearReader
 from radcluster.conic.compiling.objective import factors
-from radcluster.conic.program import ConeRows, ConicProgram
+from radcluster.conic.program import ConeRows, ConicProgram, ConicStatus
 from radcluster.conic.psd import MatrixConeData
 from radcluster.conic.triangle import position_of, triangle_scale, unpack
 from radcluster.errors import InputError
@@ -75,9 +76,10 @@ def safe_bound(model, results) -> SafeBound:
     Returns
     -------
     SafeBound
-        A lower bound of a minimisation, an upper bound of a maximisation. Infinite when it cannot
-        be had; ``reason`` says what is missing: a finite bound of a variable, ``trace=`` of a
-        block, or a dual solution.
+        A lower bound of a minimisation, an upper bound of a maximisation. When it cannot be had,
+        -inf or inf, and ``reason`` says what is missing: a finite bound of a variable, ``trace=``
+        of a block, or a dual solution. Of a model that is proven infeasible it is inf (-inf for a
+        maximisation), and ``reason`` says so.
 
     Notes
     -----
@@ -103,7 +105,16 @@ def safe_bound(model, results) -> SafeBound:
     if loader._pyomo_model is not model:
         raise InputError("these are the results of another model")
     if loader.program is None:
-        return SafeBound(-math.inf, "the model has no solution: a constraint cannot hold")
+        maximised = any(
+            objective.sense == maximize
+            for objective in model.component_data_objects(Objective, active=True)
+        )
+        nothing = -math.inf if maximised else math.inf
+        return SafeBound(nothing, "the model is infeasible: a constraint cannot hold")
+    claimed = loader.solution.status == ConicStatus.INFEASIBLE
+    if claimed and proves_infeasible(loader.program, loader.solution.z):
+        nothing = loader.program.sign * math.inf
+        return SafeBound(nothing, "the model is infeasible: the dual ray proves it")
     bound = program_bound(loader.program, loader.solution.z, loader.solution.x)
     return SafeBound(loader.program.sign * bound, bound.reason)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 from pyomo.core.base.block import BlockData
 from pyomo.environ import Block, Constraint, value
@@ -88,12 +90,22 @@ class ConeData(BlockData):
 
 
 def active_cones(model: Block) -> list[ConeData]:
-    """The active cones of a model, in order of declaration."""
-    return [
-        block
-        for block in model.block_data_objects(active=True, descend_into=True)
-        if isinstance(block, ConeData) and block.component("cone") is not None and block.cone.active
-    ]
+    """The active cones of a model, in order of declaration.
+
+    Raises
+    ------
+    InputError
+        For a cone whose statement failed: Pyomo leaves it in the model, without a constraint.
+    """
+    found = []
+    for block in model.block_data_objects(active=True, descend_into=True):
+        if not isinstance(block, ConeData):
+            continue
+        if block.component("cone") is None:
+            raise InputError(f"the cone {block.name} was not stated: delete it or state it anew")
+        if block.cone.active:
+            found.append(block)
+    return found
 
 
 class Stated:
@@ -124,7 +136,14 @@ def component(container, arguments: tuple, rule, keywords: dict):
     """A scalar component from what was stated, or an indexed one from a rule."""
     common = {key: keywords.pop(key) for key in ("doc", "name") if key in keywords}
     if rule is None:
-        if not arguments:
-            raise InputError(f"{container.__name__} needs its entries, or index sets and a rule")
+        # ``PSD(matrix=...)`` is as good as ``PSD(...)``.
+        statement = inspect.signature(container._ComponentDataClass.build)
+        try:
+            statement.bind(None, *arguments, **keywords)
+        except TypeError as error:
+            name = container.__name__.removesuffix("Block")
+            raise InputError(
+                f"{name} needs its entries, or index sets and a rule: {error}"
+            ) from None
         return container(rule=Stated(arguments, keywords), **common)
     return container(*arguments, rule=StatedEach(rule, keywords), **common)

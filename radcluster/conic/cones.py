@@ -13,9 +13,12 @@ order of its entries.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 from pyomo.common.numeric_types import native_numeric_types
 from pyomo.core.base.block import declare_custom_block
+from pyomo.core.base.indexed_component import IndexedComponent
 from pyomo.core.expr.numvalue import NumericValue
 
 from radcluster.conic import margins
@@ -46,10 +49,11 @@ class _VectorConeData(ConeData):
 def _listed(tail) -> list:
     if isinstance(tail, Affine):
         return tail.expressions(range(tail.size))
-    if hasattr(tail, "values") and not isinstance(tail, np.ndarray):
-        return list(tail.values())
     if isinstance(tail, NumericValue):
         return [tail]
+    if isinstance(tail, Iterable) and not hasattr(type(tail), "__array__"):
+        # A list, a generator, m.x[:]; of a mapping or an indexed variable the values.
+        tail = list(tail.values() if isinstance(tail, Mapping | IndexedComponent) else tail)
     return list(np.asarray(tail, dtype=object).ravel())
 
 

@@ -9,14 +9,15 @@ by rounding are averaged, with a warning; anything else that is not symmetric is
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 
 import numpy as np
+from pyomo.core.expr.numvalue import NumericValue
 from scipy import sparse
 
 from radcluster.conic.arrays import Affine
-from radcluster.conic.compiling.linear import LinearReader
+from radcluster.conic.compiling.linear import LinearReader, NotAffine
 from radcluster.conic.triangle import triangle_indices
 from radcluster.errors import InputError
 
@@ -28,6 +29,10 @@ def as_matrix(source, order=None) -> np.ndarray | Affine:
     """A matrix in whatever form it was typed, as an array of objects or numbers, or an Affine."""
     if hasattr(source, "matrix_expression"):
         source = source.matrix_expression()
+    elif hasattr(source, "to_numpy"):  # a data frame
+        source = source.to_numpy()
+    elif isinstance(source, NumericValue):  # which can be called, too
+        source = [[source]]
     if isinstance(source, Mapping) or (hasattr(source, "keys") and hasattr(source, "values")):
         return _mapped(source, order)
     if callable(source):
@@ -37,9 +42,14 @@ def as_matrix(source, order=None) -> np.ndarray | Affine:
     elif sparse.issparse(source):
         matrix = source.toarray()
     else:
-        matrix = _array(source)
+        matrix = _array(list(source) if isinstance(source, Iterator) else source)
+    if matrix.size == 1 and matrix.ndim < 2:
+        # Pyomo takes a 1 x 1 array for a number when it multiplies it by a variable.
+        matrix = matrix.reshape(1, 1)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"a cone of matrices needs a square matrix, not shape {matrix.shape}")
+    if order is not None and len(_labels(order)) != matrix.shape[0]:
+        raise InputError(f"the matrix has {matrix.shape[0]} rows, not {len(_labels(order))}")
     return matrix
 
 
@@ -154,8 +164,11 @@ def _read(matrix, what: str) -> tuple[Affine, bool]:
                 raise InputError(f"it is {entry!r}")
             reader.read(entry)
         except InputError as error:
+            hint = ""
+            if isinstance(error, NotAffine):
+                hint = ". A variable counts as a number if it is fixed before the cone is stated"
             where = f"entry {divmod(number, order)} of {what}"
-            raise InputError(f"{where} is not affine in the variables: {error}") from None
+            raise InputError(f"{where} is not affine in the variables: {error}{hint}") from None
     coefficients = reader.matrix()
     coefficients.sum_duplicates()
     found = Affine(matrix.shape, reader.variables, coefficients, reader.constants)
@@ -177,7 +190,8 @@ def _symmetric(whole: Affine, upper, lower, what: str) -> Affine:
         i, j = divmod(int(upper[worst]), whole.shape[0])
         raise InputError(
             f"{what} is not symmetric: entries ({i}, {j}) and ({j}, {i}) differ by "
-            f"{gaps[worst]:.3g}. State (A + A.T) / 2 if that is what you mean."
+            f"{gaps[worst]:.3g}. State (A + A.T) / 2 if that is what you mean. A matrix of "
+            "variables is symmetric if SymmetricVar or PSDVar made it."
         )
     if gaps[worst] > 1e-13 * largest:
         warnings.warn(

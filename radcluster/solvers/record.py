@@ -58,6 +58,10 @@ class ConicInterface:
         Whether it takes a quadratic objective as it is.
     crashes : bool
         Whether it was seen to end the whole process, and so runs in one of its own.
+    own_columns : bool
+        Whether entries of matrices with several terms become variables with an equation each. An
+        interior-point method for cones of slacks is faster so; SDPA, which has no equations, loses
+        accuracy by it.
     tolerance : float
         Its own tolerance, roughly, when none is asked for.
     option_names : mapping
@@ -69,6 +73,7 @@ class ConicInterface:
     pyomo_name: str | None = None
     quadratic: bool = False
     crashes: bool = False
+    own_columns: bool = True
     tolerance: float = 1e-6
     option_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -84,6 +84,21 @@ def test_a_bound_says_what_it_needs():
         safe_bound(m, None)
 
 
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_the_bound_of_an_infeasible_model_is_infinite_on_the_other_side(sense):
+    """The infimum over nothing is inf, the supremum -inf."""
+    m = pyo.ConcreteModel()
+    m.y = pyo.Var(bounds=(-5, 5))
+    m.c = PSD([[-1, m.y], [m.y, 1]], trace=10)
+    m.value = pyo.Objective(expr=m.y, sense=sense)
+    bound = safe_bound(m, pyo.SolverFactory("clarabel").solve(m))
+    assert bound == math.inf * sense and "infeasible: the dual ray proves it" in bound.reason
+    m.y.fix(2.0)
+    m.never = pyo.Constraint(expr=m.y <= 1)
+    bound = safe_bound(m, pyo.SolverFactory("clarabel").solve(m))
+    assert bound == math.inf * sense and "a constraint cannot hold" in bound.reason
+
+
 def test_a_quadratic_objective_is_bounded_by_its_tangent():
     m = pyo.ConcreteModel()
     m.x, m.y = pyo.Var(bounds=(-2, 2)), pyo.Var(bounds=(-2, 2))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyomo.environ as pyo
 import pytest
 
-from radcluster.conic import PSD, PSDVar, SymmetricVar, affine, compile_model
+from radcluster.conic import PSD, Affine, PSDVar, SymmetricVar, affine, compile_model
 from radcluster.errors import InputError
 
 A = np.array([[-1.0, 2.0], [0.0, -3.0]])
@@ -15,6 +16,7 @@ A = np.array([[-1.0, 2.0], [0.0, -3.0]])
 def model():
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(2), initialize=1.0)
+    m.square = pyo.Var(range(2), range(2))
     m.p = pyo.Param(initialize=2.0, mutable=True)
     return m
 
@@ -52,6 +54,48 @@ def test_forms_of_one_matrix(form):
     pyo.SolverFactory("clarabel").solve(m)
     # (2 + 2 x1)^2 <= 9
     assert pyo.value(m.x[1]) == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_data_frame_is_a_matrix():
+    m = model()
+    m.lmi = PSD(pd.DataFrame([[m.x[0], 1], [1, 2]], index=["a", "b"], columns=["a", "b"]))
+    np.testing.assert_allclose(m.lmi.matrix(), [[1, 1], [1, 2]])
+
+
+def test_order_1_as_numpy_and_pyomo_make_it():
+    """Pyomo turns a variable times a 1 x 1 array into a vector."""
+    m = model()
+    one = np.array([[2.0]])
+    matrices = [m.x[0] * one, one * m.x[0] + one, m.x[0] + 1, [[m.x[0] - 4]], affine(m.x)[0]]
+    m.lmi = PSD(range(5), rule=lambda m, k: matrices[k])
+    m.low = PSD(m.x[0] * one, sense="<=", rhs=10 * one)
+    m.goal = pyo.Objective(expr=m.x[0])
+    assert [float(m.lmi[k].matrix()[0, 0]) for k in range(5)] == [2.0, 4.0, 2.0, -3.0, 1.0]
+    pyo.SolverFactory("clarabel").solve(m)
+    assert pyo.value(m.x[0]) == pytest.approx(4.0, abs=1e-6)
+    m.goal.sense = pyo.maximize
+    pyo.SolverFactory("clarabel").solve(m)
+    assert pyo.value(m.x[0]) == pytest.approx(10.0, abs=1e-6)
+
+
+def test_arguments_by_name():
+    m = model()
+    m.lmi = PSD(matrix=[[m.x[0], 1], [1, 2]], rhs=np.eye(2))
+    np.testing.assert_allclose(m.lmi.matrix(), [[0, 1], [1, 1]])
+
+
+def test_a_cone_whose_statement_failed_is_not_left_out():
+    m = model()
+    with pytest.raises(InputError, match=r"fixed before the cone is stated"):
+        m.lmi = PSD([[m.x[0] * m.x[1], 1], [1, 1]])
+    m.goal = pyo.Objective(expr=m.x[0])
+    with pytest.raises(InputError, match="the cone lmi was not stated: delete it or state it anew"):
+        pyo.SolverFactory("clarabel").solve(m)
+    m.del_component("lmi")
+    m.x[1].fix(2.0)
+    m.lmi = PSD([[m.x[0] * m.x[1], 1], [1, 1]])
+    pyo.SolverFactory("clarabel").solve(m)
+    assert pyo.value(m.x[0]) == pytest.approx(0.5, abs=1e-6)
 
 
 def test_callables_need_their_order():
@@ -133,6 +177,8 @@ def test_a_symmetric_variable_has_no_cone():
         (lambda m: {(0, 0): 1, 1: 2}, {}, r"pairs \(i, j\) as its keys"),
         (lambda m: {(0, 5): 1}, {"order": 2}, r"no entry \(0, 5\)"),
         (lambda m: np.zeros((0, 0)), {}, "has no rows"),
+        (lambda m: np.eye(3), {"order": 2}, "the matrix has 3 rows, not 2"),
+        (lambda m: m.square, {}, "if SymmetricVar or PSDVar made it"),
         (lambda m: np.eye(2), {"sense": "<"}, 'sense must be ">=" or "<="'),
         (lambda m: np.eye(2), {"rhs": 3}, "rhs must be 0 or a matrix"),
         (lambda m: np.eye(2), {"rhs": np.eye(3)}, r"shapes \(2, 2\) and \(3, 3\)"),
@@ -170,6 +216,10 @@ def test_affine_arrays_are_arrays_of_expressions():
     assert [pyo.value(entry) for entry in whole] == [2.0, -2.0]
     assert pyo.value((2 - x / 2).sum().expr) == 3.0
     assert str(x[1].expr) == "x[1]"
+    # With parameters and expressions it becomes an array of expressions.
+    mixed = (m.p * np.eye(2) + x[0] * np.eye(2)) - np.ones((2, 2)) * (m.x[1] ** 2)
+    assert [pyo.value(entry) for entry in mixed.ravel()] == [2.0, -1.0, -1.0, 2.0]
+    assert isinstance(x - m.x[1], Affine)
     m.P = PSDVar(2)
     m.P.X.set_values({(0, 0): 1.0, (0, 1): 2.0, (1, 1): 5.0})
     P = affine(m.P)

@@ -85,6 +85,8 @@ def test_the_factorised_form_takes_semidefinite_blocks_only():
         (lambda m: SecondOrderCone(m.v, [m.x]), "neither a number nor an expression"),
         (lambda m: SecondOrderCone(), "needs its entries, or index sets and a rule"),
         (lambda m: PowerCone(m.x, 1, m.x, m.x), "alpha of the power cone c must be a number"),
+        (lambda m: SecondOrderCone([0, 1]), "SecondOrderCone needs .*: missing .* 'entries'"),
+        (lambda m: SecondOrderCone(m.x, entry=[m.x]), "needs its entries, .* 'entr"),
         (lambda m: PSD(), "needs its entries"),
     ],
 )

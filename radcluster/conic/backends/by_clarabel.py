@@ -17,6 +17,9 @@ _STATUS = {
     "AlmostSolved": ConicStatus.ALMOST,
     "PrimalInfeasible": ConicStatus.INFEASIBLE,
     "DualInfeasible": ConicStatus.UNBOUNDED,
+    # Whether its ray will do is checked later.
+    "AlmostPrimalInfeasible": ConicStatus.INFEASIBLE,
+    "AlmostDualInfeasible": ConicStatus.UNBOUNDED,
     "MaxTime": ConicStatus.TIME_LIMIT,
     "MaxIterations": ConicStatus.ITERATION_LIMIT,
 }

@@ -23,7 +23,7 @@ from pyomo.core.expr.numeric_expr import (
 )
 from pyomo.core.expr.numvalue import NumericValue
 from pyomo.environ import value
-from pyomo.repn.standard_repn import generate_standard_repn
+from pyomo.repn.linear import LinearRepnVisitor
 from scipy import sparse
 
 from radcluster.errors import InputError
@@ -207,7 +207,9 @@ class LinearReader:
             elif kind is MonomialTermExpression or kind is ProductExpression:
                 left, right = node.args
                 number, other = (right, left) if _is_variable(left) else (left, right)
-                if _is_variable(number):
+                if _is_variable(number) and not number.is_fixed():
+                    number, other = other, number
+                if _is_variable(number) and not number.is_fixed():
                     constant += self._by_pyomo(factor, node)
                     volatile = True
                 else:
@@ -250,13 +252,26 @@ class LinearReader:
 
     def _by_pyomo(self, factor, node) -> float:
         """The constant of an expression that is affine once its fixed variables are numbers."""
-        found = generate_standard_repn(node, compute_values=True, quadratic=False)
-        if not found.is_linear():
+        recorder = _Recorder()
+        found = LinearRepnVisitor({}, var_recorder=recorder).walk_expression(node)
+        if found.nonlinear is not None:
             raise NotAffine(f"{node} is not affine")
-        for number, var in zip(found.linear_coefs, found.linear_vars, strict=True):
-            self._columns.append(self.column(var))
+        if not {*map(type, found.linear.values()), type(found.constant)} <= native_numeric_types:
+            raise InputError(f"{node} holds something that is not a number")
+        for key, number in found.linear.items():
+            self._columns.append(self.column(recorder.var_map[key]))
             self._data.append(factor * number)
         return factor * found.constant
+
+
+class _Recorder:
+    """Takes down the variables that Pyomo meets; its own take all others of a component too."""
+
+    def __init__(self):
+        self.var_map: dict = {}
+
+    def add(self, var) -> None:
+        self.var_map[id(var)] = var
 
 
 def _is_variable(node) -> bool:

@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from pyomo.repn.standard_repn import generate_standard_repn
+from pyomo.repn.quadratic import QuadraticRepnVisitor
+from pyomo.repn.util import OrderedVarRecorder
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -50,18 +51,22 @@ def read_objective(objective, reader: LinearReader) -> Curve:
         raise InputError(f"objective {objective.name}: {error}") from None
     else:
         return Curve(reader.matrix(), reader.constants[0], nothing, nothing, np.empty(0))
-    found = generate_standard_repn(objective.expr, compute_values=True, quadratic=True)
-    if found.nonlinear_expr is not None:
+    visitor = QuadraticRepnVisitor({}, var_recorder=OrderedVarRecorder({}, {}, None))
+    found = visitor.walk_expression(objective.expr)
+    if found.nonlinear is not None:
         raise InputError(
             f"conic solvers take linear and convex quadratic objectives: {objective.name} is "
             "neither"
         )
-    pairs = [(reader.column(v), reader.column(w)) for v, w in found.quadratic_vars]
+    known = visitor.var_map
+    squares = found.quadratic or {}
+    pairs = [(reader.column(known[v]), reader.column(known[w])) for v, w in squares]
     rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
-    linear = [reader.column(var) for var in found.linear_vars]
-    row = (np.array(found.linear_coefs, dtype=float), (np.zeros(len(linear), dtype=int), linear))
+    linear = [reader.column(known[key]) for key in found.linear]
+    factors = np.array(list(found.linear.values()), dtype=float)
+    row = (factors, (np.zeros(len(linear), dtype=int), linear))
     shape = (1, len(reader.variables))
-    data = np.array(found.quadratic_coefs, dtype=float)
+    data = np.array(list(squares.values()), dtype=float)
     return Curve(sparse.csr_array(row, shape=shape), float(found.constant), rows, columns, data)
 
 

@@ -154,7 +154,8 @@ class ConicSolver(SolverBase):
         """The compiler of this model, which remembers it."""
         if self._model is None or self._model() is not model:
             self._model = weakref.ref(model)
-            self._compiler, self._memory = Compiler(model), Memory()
+            inline = not registry.get(self.name).conic.own_columns
+            self._compiler, self._memory = Compiler(model, inline=inline), Memory()
         return self._compiler
 
     def solve(self, model, **kwds) -> Results:

@@ -57,6 +57,7 @@ SDPA = SolverInfo(
     conic=ConicInterface(
         CONES[:2],
         "sdpa",
+        own_columns=False,
         option_names={"tolerance": ("epsilonStar", "epsilonDash"), "threads": ("numThreads",)},
     ),
 )
