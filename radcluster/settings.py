@@ -158,7 +158,8 @@ class Settings:
         for key in STEPS:
             object.__setattr__(self, key, built_in(getattr(self, key)))
         if isinstance(self.cuts, Sequence) and not isinstance(self.cuts, str):
-            object.__setattr__(self, "cuts", [_lower(cut) for cut in self.cuts])
+            kind = list if isinstance(self.cuts, list) else tuple
+            object.__setattr__(self, "cuts", kind(_lower(cut) for cut in self.cuts))
 
     def _check_solver(self):
         names = self.solver
