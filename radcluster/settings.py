@@ -31,6 +31,9 @@ from radcluster.solvers import registry
 from radcluster.solvers.options import Options
 
 STEPS = ("step1", "step2", "step4")
+#: What the package itself offers for Step 1, and for Steps 2 and 4.
+STEP1 = ("sdp:perspective", "sdp:paper", "sdp:peng_wei", "kcenter", "kcenter:exact")
+ROUNDING = "rounding"
 CUTS = ("pair", "triangle", "clique")
 CONSTRAINTS = ("quadratic", "conflict", "clique")
 SDP_OPTIONS = (
@@ -57,7 +60,7 @@ AS_PRINTED = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How to solve an instance.
+    """How to solve an instance. Built-in names are known in upper and lower case.
 
     Attributes
     ----------
@@ -122,6 +125,7 @@ class Settings:
     as_printed: bool = False
 
     def __post_init__(self):
+        self._lower_names()
         if self.time_limit is not None and not 0 <= _number(self.time_limit) < math.inf:
             raise InputError(f"time_limit must be a number >= 0, got {self.time_limit!r}")
         if not 0 <= _number(self.rel_gap) < 1:
@@ -141,32 +145,51 @@ class Settings:
             raise InputError(f"cuts must be a list of {', '.join(CUTS)}, got {self.cuts!r}")
         for family in self.cuts:
             check_choice("cut", family, CUTS)
+        if isinstance(self.step1, str) and self.step1.lower().startswith(("sdp:", "kcenter:")):
+            check_choice("step1", self.step1, STEP1)
         self._check_solver()
         self._check_native()
         self._check_sdp()
+
+    def _lower_names(self):
+        """Everything that is built in gets the name by which the package knows it."""
+        for key in ("method", "constraints"):
+            object.__setattr__(self, key, _lower(getattr(self, key)))
+        for key in STEPS:
+            object.__setattr__(self, key, built_in(getattr(self, key)))
+        if isinstance(self.cuts, Sequence) and not isinstance(self.cuts, str):
+            kind = list if isinstance(self.cuts, list) else tuple
+            object.__setattr__(self, "cuts", kind(_lower(cut) for cut in self.cuts))
 
     def _check_solver(self):
         names = self.solver
         if names is None:
             return
+        steps = None
         if isinstance(names, Mapping):
-            for step in names:
+            steps, names = [_lower(step) for step in names], list(names.values())
+            for step in steps:
                 check_choice("solver step", step, STEPS)
-            names = list(names.values())
         elif isinstance(names, str):
             names = [names]
         if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
             raise InputError(f"solver must be a name or a list of names, got {self.solver!r}")
-        for name in names:
-            registry.get(name)
+        names = [registry.get(name).name for name in names]
+        known = names[0] if isinstance(self.solver, str) else names
+        object.__setattr__(
+            self, "solver", known if steps is None else dict(zip(steps, names, strict=True))
+        )
 
     def _check_native(self):
         if not isinstance(self.native, Mapping):
             raise InputError(f"native must hold a table of options per solver, got {self.native!r}")
+        native: dict[str, Mapping[str, Any]] = {}
         for name, options in self.native.items():
-            registry.get(name)
             if not isinstance(options, Mapping):
                 raise InputError(f"native.{name} must be a table of options, got {options!r}")
+            known = registry.get(name).name
+            native[known] = {**native.get(known, {}), **options}
+        object.__setattr__(self, "native", native)
 
     def _check_sdp(self):
         if not isinstance(self.sdp, Mapping):
@@ -206,10 +229,10 @@ class Settings:
 
 def _as_printed(values: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with those of the paper; refuses what contradicts them."""
-    defaults = {setting.name: setting.default for setting in fields(Settings)}
     for key, stated in AS_PRINTED.items():
-        given = values.get(key, stated)
-        if given not in (stated, defaults[key]):
+        given = _lower(values.get(key, stated))
+        # ``solve`` states the method whether or not its caller does.
+        if given != stated and (key, given) != ("method", Settings.method):
             raise InputError(f"as_printed means {key}={stated!r}: {key}={given!r} contradicts it")
     return {**values, **AS_PRINTED}
 
@@ -223,6 +246,19 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # also a NUL in the path
         raise InputError(f"{path} is not valid TOML: {error}") from None
+
+
+def built_in(step: Any) -> Any:
+    """A built-in step by its name in lower case; the user's own as it is.
+
+    >>> built_in("SDP:Paper"), built_in("Mine:Step")
+    ('sdp:paper', 'Mine:Step')
+    """
+    return _lower(step) if _lower(step) in (*STEP1, ROUNDING) else step
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
 
 
 def _number(value) -> float:

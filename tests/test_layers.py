@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import radcluster
+
 ROOT = Path(__file__).parent.parent
 #: The floor of each room, from the foundation up. Modules of the top level are named by themselves.
 FLOORS = {
@@ -43,14 +45,25 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imported(tree: ast.AST, known) -> set[str]:
-    """Modules of the package that a module imports, also inside its functions."""
+def imported(tree: ast.AST, package: str, known) -> set[str]:
+    """Modules of the package that a module imports, also inside its functions.
+
+    What the package itself offers, such as ``from radcluster import solve``, counts as the module
+    that it comes from.
+    """
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            parts = above if node.level else []
+            source = ".".join([*parts, *([node.module] if node.module else [])])
+            names |= {f"{source}.{alias.name}" for alias in node.names} | {source}
+    offered = {
+        f"radcluster.{name}": getattr(radcluster, name).__module__ for name in radcluster.__all__
+    }
+    names = {offered.get(name, name) if name not in known else name for name in names}
     return {name for name in names if name in known and name != "radcluster"}
 
 
@@ -64,7 +77,9 @@ def wrong_edges(sources: dict[str, str]) -> list[str]:
     for module, source in sources.items():
         if module == "radcluster":
             continue
-        for other in imported(ast.parse(source), sources):
+        is_package = any(name.startswith(f"{module}.") for name in sources)
+        package = module if is_package else module.rpartition(".")[0]
+        for other in imported(ast.parse(source), package, sources):
             here, there = room(module), room(other)
             if here == there:
                 continue
@@ -93,6 +108,11 @@ def test_imports_point_down(sources):
         ("radcluster.models.milp", "from radcluster.solvers.mip import solve_model"),
         ("radcluster.conic.schur", "import radcluster.problem.instance"),
         ("radcluster.proof.verify", "from radcluster.graph.cliques import max_clique"),
+        ("radcluster.problem.instance", "from ..methods import exact"),
+        ("radcluster.solvers.catalogue.scip", "from ...methods.exact import run"),
+        ("radcluster.clock", "from .settings import Settings"),
+        ("radcluster.graph", "from ..methods import exact"),
+        ("radcluster.settings", "from radcluster import solve"),
     ],
 )
 def test_an_upward_import_is_found(sources, module, line):

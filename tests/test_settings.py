@@ -6,7 +6,7 @@ from cases import moons
 
 from radcluster import InputError, Instance, solve
 from radcluster.methods import register
-from radcluster.settings import Settings, read_toml
+from radcluster.settings import ROUNDING, Settings, read_toml
 
 
 @pytest.mark.parametrize(
@@ -136,3 +136,34 @@ def test_broken_toml(tmp_path, content):
 def test_missing_toml(tmp_path):
     with pytest.raises(InputError, match="cannot read"):
         read_toml(tmp_path / "none.toml")
+
+
+def test_built_in_names_in_any_case():
+    settings = Settings.from_mapping(
+        {
+            "method": "Pipeline",
+            "step1": "SDP:Paper",
+            "step2": "Rounding",
+            "constraints": "Clique",
+            "cuts": ["Pair"],
+            "solver": {"Step1": "SCS", "step4": "HiGHS"},
+            "native": {"SCS": {"max_iters": 5}},
+        }
+    )
+    register.check(settings)
+    assert (settings.method, settings.step1, settings.step2) == ("pipeline", "sdp:paper", ROUNDING)
+    assert (settings.constraints, settings.cuts) == ("clique", ["pair"])
+    assert settings.solver == {"step1": "scs", "step4": "highs"}
+    assert settings.native == {"scs": {"max_iters": 5}}
+    assert Settings(solver=["SCS", "Scip"]).solver == ["scs", "scip"]
+
+
+def test_a_step_that_is_nearly_built_in():
+    with pytest.raises(InputError, match="Did you mean 'sdp:paper'"):
+        Settings(method="pipeline", step1="sdp:papr")
+
+
+@pytest.mark.parametrize("stated", [{"repeat": True}, {"anchored": True}, {"method": "milp"}])
+def test_what_contradicts_as_printed_is_refused(stated):
+    with pytest.raises(InputError, match="as_printed means"):
+        Settings.from_mapping({"as_printed": True} | stated)

@@ -141,6 +141,10 @@ def set_labels(m: pyo.ConcreteModel, labels: np.ndarray) -> None:
     for (i, k), var in m.pi.items():
         if not var.fixed:
             var.set_value(int(labels[i] == k), skip_validation=True)
+    if m.component("cardinality") is not None:  # Eq. 10 as printed, which counts the members
+        for k in m.CLUSTERS:
+            size = sum(m.weight[i] for i in m.members[k] if labels[i] == k)
+            m.n[k].set_value(size, skip_validation=True)
 
 
 def in_order(instance: Instance, labelling: AdmissiblePairs, labels: np.ndarray) -> np.ndarray:

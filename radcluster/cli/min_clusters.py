@@ -33,7 +33,10 @@ def _in_words(found, instance) -> str:
 
     if found.status == "infeasible":
         return explain(found.certificate, instance)
-    lines = [f"{found.n_clusters} clusters suffice at radius {found.radius:g} ({found.status})."]
+    suffice = (
+        "1 cluster suffices" if found.n_clusters == 1 else f"{found.n_clusters} clusters suffice"
+    )
+    lines = [f"{suffice} at radius {found.radius:g} ({found.status})."]
     if found.status != "optimal":
         lines.append(f"At least {found.lower_bound} are needed.")
     if found.lower_bound > 1:

@@ -35,11 +35,14 @@ def _in_words(found, instance) -> str:
         return explain(found.certificate, instance)
     if not found.solved:
         return f"no partition into {found.n_clusters} clusters found in time"
+    one = found.n_clusters == 1
     if found.status == "optimal":
-        lines = [f"{found.n_clusters} clusters need radius {found.radius!r}."]
+        need = "1 cluster needs" if one else f"{found.n_clusters} clusters need"
+        lines = [f"{need} radius {found.radius!r}."]
     else:
+        suffice = "1 cluster suffices" if one else f"{found.n_clusters} clusters suffice"
         lines = [
-            f"{found.n_clusters} clusters suffice at radius {found.radius!r} ({found.status}).",
+            f"{suffice} at radius {found.radius!r} ({found.status}).",
             f"No radius below {found.lower_bound!r} suffices.",
         ]
     if found.certificate:

@@ -3,8 +3,9 @@
 The model is built in the user's own units, and nobody changes what it states. If it minimises the
 sum of squares, as built by :func:`radcluster.models.milp.build`, it is solved in normalised units
 under a second, scaled objective. If it minimises something else, the value of that objective, its
-bound and its gap are the result's, and the sum of squares stands beside them. Either way a bound
-holds for the partitions that the model admits.
+bound and its gap are the result's, and the sum of squares stands beside them. It is solved in units
+of its own size, a second time where the solver's tolerances left a gap. Either way a bound holds
+for the partitions that the model admits.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pyomo.environ as pyo
 from pyomo.common.modeling import unique_component_name
+from pyomo.repn import generate_standard_repn
 
 from radcluster.clock import Clock
 from radcluster.errors import InputError, SolverFailure
@@ -34,9 +37,10 @@ from radcluster.problem.instance import Instance
 from radcluster.problem.partition import objective_of
 from radcluster.problem.units import normalised
 from radcluster.proof.verify import violations
-from radcluster.result import Answer
+from radcluster.result import Answer, relative_gap
 from radcluster.settings import Settings
 from radcluster.solvers.mip import Outcome
+from radcluster.status import Status
 
 
 def solve(
@@ -59,12 +63,16 @@ def solve(
             start = assignment.in_order(instance, labelling, start)
         assignment.set_labels(model, start)
     squares = minimises_squares(model, instance)
-    scale = normalised(instance)[1] if squares else 1.0
-    with scaled_objective(model, scale, settings.formulation):
-        report, outcome = solve_step(
-            settings.method, model, settings, solver, problem_class, clock, scale,
-            start=settings.initial is not None,
-        )  # fmt: skip
+
+    def ask(unit: float):
+        with scaled_objective(model, unit, settings.formulation):
+            return solve_step(
+                settings.method, model, settings, solver, problem_class, clock, unit,
+                start=settings.initial is not None,
+            )  # fmt: skip
+
+    scale = normalised(instance)[1] if squares else _typical_coefficient(model)
+    report, outcome = ask(scale)
     if outcome.excluded:
         refuse_unbounded(outcome, settings.formulation)
         certificate = search_certificate(report, settings.formulation)
@@ -75,7 +83,20 @@ def solve(
         return Answer(labels, safe_bound(outcome) * scale, outcome.status, **common)
     value = outcome.objective * scale if outcome.has_solution else math.inf
     bound = _custom_bound(outcome) * scale
-    return Answer(labels, bound, outcome.status, objective=value, **common)
+    answer = Answer(labels, bound, outcome.status, objective=value, **common)
+    unit = _power_of_two(value)
+    if not _left_by_tolerances(answer, settings.rel_gap) or unit >= scale or clock.expired:
+        return answer
+    report, outcome = ask(unit)
+    answer = replace(
+        answer,
+        lower_bound=max(bound, _custom_bound(outcome) * unit),
+        steps=(*answer.steps, report),
+    )
+    if not outcome.has_solution or outcome.objective * unit >= value:
+        return answer
+    labels = _labels(model, instance, soft, solver)
+    return replace(answer, labels=labels, objective=outcome.objective * unit)
 
 
 def minimises_squares(model: pyo.ConcreteModel, instance: Instance) -> bool:
@@ -123,6 +144,29 @@ def scaled_objective(model: pyo.ConcreteModel, scale: float, formulation) -> Ite
     finally:
         model.del_component(name)
         objective.activate()
+
+
+def _typical_coefficient(model: pyo.ConcreteModel) -> float:
+    """About the size of the objective's coefficients, as a power of two: the unit to solve it in.
+
+    Solvers have absolute tolerances, so an objective in small units would be solved wrongly. The
+    median is not moved by a few large penalties.
+    """
+    (objective,) = model.component_data_objects(pyo.Objective, active=True)
+    terms = generate_standard_repn(objective.expr, compute_values=True, quadratic=False)
+    sizes = np.abs(np.array(terms.linear_coefs, dtype=float))
+    sizes = sizes[sizes > 0]
+    return _power_of_two(float(np.median(sizes))) if len(sizes) else 1.0
+
+
+def _power_of_two(size: float) -> float:
+    return 2.0 ** round(math.log2(abs(size))) if size and math.isfinite(size) else 1.0
+
+
+def _left_by_tolerances(answer: Answer, rel_gap: float) -> bool:
+    """Whether the solver has proven its solution optimal, but its tolerances left a gap."""
+    proven = answer.labels is not None and answer.stopped == Status.OPTIMAL
+    return proven and relative_gap(answer.objective, answer.lower_bound) > rel_gap
 
 
 def _labels(model, instance: Instance, soft: bool, solver: str) -> np.ndarray:

@@ -51,15 +51,13 @@ from radcluster.problem.units import normalised
 from radcluster.relaxation.admits import admits
 from radcluster.relaxation.memberships import Memberships
 from radcluster.result import Answer, StepReport
-from radcluster.settings import Settings
+from radcluster.settings import ROUNDING, STEP1, Settings
 from radcluster.status import Status
-
-STEP1 = ("sdp:perspective", "sdp:paper", "sdp:peng_wei", "kcenter", "kcenter:exact")
 
 
 def is_own(step: str | Callable) -> bool:
     """Whether a step is the user's own, no built-in."""
-    return step not in (*STEP1, "rounding")
+    return step not in (*STEP1, ROUNDING)
 
 
 def run(
@@ -265,12 +263,12 @@ class Pipeline:
         builder = getattr(self.settings, step)
         # Scores have no unit; squared distances to centroids do.
         scale = self.scale if step == "step4" else 1.0
-        if builder == "rounding":
+        if builder == ROUNDING:
             build = rounding.build_step2 if step == "step2" else rounding.build_step4
             model = build(self.instance, matrix, self.labelling, constraints=self.constraints)
         else:
             arguments = (self.original, matrix * scale, self.labelling)
-            model = build_own(builder, step, *arguments, built_in=("rounding",))
+            model = build_own(builder, step, *arguments, built_in=(ROUNDING,))
             scale = 1.0
         problem_class = rounding.PROBLEM_CLASS[self.constraints]
         report, outcome = solve_step(

@@ -93,9 +93,9 @@ def load_callable(reference: str | Callable, what: str, built_in=()) -> Callable
     try:
         found = getattr(importlib.import_module(module_name), function)
     except (ImportError, AttributeError, ValueError) as error:
-        names = f" ({', '.join(built_in)})" if built_in else ""
+        names = f"one of {', '.join(built_in)} or " if built_in else ""
         raise InputError(
-            f"{what} {reference!r} is not a built-in name{names}, nor MODULE:FUNCTION: {error}"
+            f"{what} must be {names}MODULE:FUNCTION, got {reference!r}: {error}"
         ) from None
     if not callable(found):
         raise InputError(f"{what} {reference!r} is not callable")

@@ -159,7 +159,7 @@ def _solve_new(info: SolverInfo, model, options, problem_class):
     nonlinear = problem_class not in ("LP", "MILP")
     solver = NewSolverFactory((nonlinear and info.pyomo.nonlinear) or info.pyomo.name)
     # HiGHS is the one whose interface knows no start.
-    start = {"warmstart_discrete_vars": True} if options.start and info.pyomo.takes_start else {}
+    start = {"warmstart_discrete_vars": True} if _can_start(info, model, options) else {}
     results = solver.solve(
         model,
         **start,
@@ -183,6 +183,17 @@ def _solve_new(info: SolverInfo, model, options, problem_class):
     return status, has_solution, results.objective_bound, condition.name
 
 
+def _can_start(info: SolverInfo, model, options: Options) -> bool:
+    """Whether a start is asked for and the solver can make use of the values that there are."""
+    if not (options.start and info.pyomo.takes_start):
+        return False
+    return not info.pyomo.whole_start or all(
+        var.value is not None
+        for var in model.component_data_objects(pyo.Var, active=True)
+        if var.is_integer()
+    )
+
+
 _NEW_STATUS = {
     New.convergenceCriteriaSatisfied: Status.OPTIMAL,
     New.maxTimeLimit: Status.TIME_LIMIT,
@@ -199,7 +210,7 @@ def _solve_legacy(info: SolverInfo, model, options, problem_class):
     if problem_class != "LP":
         neutral += ("rel_gap",)
     settings = _native(info, options, neutral)
-    start = {"warmstart": True} if options.start and info.pyomo.takes_start else {}
+    start = {"warmstart": True} if _can_start(info, model, options) else {}
     if info.executable and options.time_limit is not None:
         _end_after(solver, options.time_limit + GRACE)
     began = time.perf_counter()
@@ -225,7 +236,25 @@ def _solve_legacy(info: SolverInfo, model, options, problem_class):
     elif status == Status.ERROR and _passed(options.time_limit, began):
         # Xpress calls it an error when its time ends before the root is solved.
         status = Status.TIME_LIMIT
-    return status, has_solution, _number(bound), str(condition)
+    bound = _number(bound)
+    if info.printed_bound:
+        claimed = status == Status.OPTIMAL and has_solution
+        bound = _unrounded(info, model, bound, sense, claimed, options, settings)
+    return status, has_solution, bound, str(condition)
+
+
+def _unrounded(info, model, bound, sense, claimed, options, settings) -> float:
+    """The bound of a solver that prints few digits: what its claim of optimality says instead.
+
+    The claim is about the gap it was told. Where the user told it another one, or there is no
+    claim, the bound is moved by as much as it may have been rounded.
+    """
+    gap = info.option_names["rel_gap"]
+    own_gap = any(key.lower().startswith(("ratio", "allow")) for key in options.native)
+    if claimed and not own_gap:
+        objective = pyo.value(next(model.component_data_objects(pyo.Objective, active=True)))
+        return objective - sense * settings.get(gap, 0.0) * abs(objective)
+    return bound - sense * info.printed_bound * abs(bound)
 
 
 def _passed(limit: float | None, began: float) -> bool:

@@ -32,12 +32,15 @@ class PyomoInterface:
         The name for nonlinear models, where that is another one.
     takes_start : bool
         Whether it starts from the values that the variables have.
+    whole_start : bool
+        Whether every discrete variable must then have a value.
     """
 
     name: str
     new: bool = False
     nonlinear: str | None = None
     takes_start: bool = False
+    whole_start: bool = False
 
 
 #: Cones of :mod:`radcluster.conic`. The first two are their own duals.
@@ -143,6 +146,8 @@ class SolverInfo:
         That tolerance, under the ``safe_options``. Every row and column may add it to a bound.
     bound_margin : float
         The part of a bound that its tolerance on feasibility may have added.
+    printed_bound : float
+        The part by which the bound that its program prints may be rounded.
     errors : tuple of "module:class"
         Errors of its Python package that mean that it failed.
     unknown_options : callable, optional
@@ -171,6 +176,7 @@ class SolverInfo:
     cost_unit: float = 1024.0
     dual_tolerance: float = 1e-9
     bound_margin: float = 1e-7
+    printed_bound: float = 0.0
     errors: tuple[str, ...] = ()
     unknown_options: Callable[[Mapping[str, Any]], list[str]] | None = None
     adjust: Callable[[dict], dict] | None = None
@@ -191,6 +197,8 @@ class SolverInfo:
             neutral = ("time_limit", "rel_gap", "threads", "seed")
             keys = ("seed",) if self.pyomo and self.pyomo.new else neutral
         missing = [key for key in keys if getattr(options, key) is not None and key not in names]
+        if options.start and not (self.pyomo and self.pyomo.takes_start):
+            missing.append("a start")
         return f"{self.name} has no option for {' and '.join(missing)}" if missing else None
 
     @property

@@ -8,8 +8,9 @@ from cases import MOONS_OPTIMA, moons
 from cases import RESULT_KEYS as KEYS
 from commands import called, started
 
-from radcluster import Result
+from radcluster import InputError, Result
 from radcluster.cli import main
+from radcluster.cli.support.files import read_points
 from radcluster.proof.verify import violations
 from radcluster.solvers.registry import SolverInfo
 
@@ -216,6 +217,25 @@ BAD = [
     (("line.csv", "-k", 2, "--solver", "step1=scs"), "for method 'pipeline'"),
     (("line.csv", "-k", 2, "--constraints", "foo"), "constraints"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("x;y\n0,5;1,5\n", "Write a point for the decimal comma"),
+        ("x,y\n1,\n2,3\n", "Fill it in, or leave the row out"),
+        ("town,y\nhere,1\n", "Choose the coordinates by --columns"),
+    ],
+)
+def test_a_cell_that_is_no_number_comes_with_a_cure(tmp_path, text, cure):
+    (tmp_path / "cells.csv").write_text(text)
+    with pytest.raises(InputError, match=f"row 2, column . is not a number.*{cure}"):
+        read_points(tmp_path / "cells.csv")
+
+
+def test_a_header_as_numpy_writes_it(tmp_path):
+    np.savetxt(tmp_path / "n.csv", [[0.0, 1.0], [2.0, 3.0]], delimiter=",", header="x,y")
+    assert read_points(tmp_path / "n.csv", ["y"]).values.tolist() == [[1.0], [3.0]]
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[str(case[0]) for case in BAD])

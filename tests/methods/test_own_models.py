@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pyomo.environ as pyo
 import pytest
@@ -19,6 +21,7 @@ from radcluster.problem.partition import objective_of
 from radcluster.proof.certificates import explain
 from radcluster.proof.verify import violations
 from radcluster.relaxation.admits import admits
+from radcluster.solvers import registry
 
 
 def largest_cluster(instance, labelling):
@@ -111,6 +114,64 @@ def test_a_custom_objective_is_the_results_objective(builder):
     }
     assert result.objective == pytest.approx(expected[builder], rel=1e-6)
     assert Result.from_json(result.to_json()) == result
+
+
+def city_block(instance, labelling):
+    """L1 distances in the place of squared ones."""
+    m = milp.build(instance, labelling)
+    m.within_cluster_scatter.deactivate()
+    apart = np.abs(instance.points[:, None] - instance.points).sum(axis=2)
+    m.l1 = pyo.Objective(expr=pyo.quicksum(float(apart[i, j]) * z for (i, j, _), z in m.z.items()))
+    return m
+
+
+def _city_block_cost(instance, labels):
+    apart = np.abs(instance.points[:, None] - instance.points).sum(axis=2)
+    parts = [labels == k for k in range(instance.n_clusters)]
+    return sum(apart[np.ix_(part, part)].sum() / (2 * part.sum()) for part in parts)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("solver", [info.name for info in registry.usable("MILP")])
+def test_a_proven_objective_of_ones_own_is_optimal_in_any_unit(solver, unit):
+    """Tolerances are absolute, and a program prints few digits of its bound."""
+    points = np.random.default_rng(5).normal(size=(8, 2)) * unit
+    instance = Instance(points, 3, 1.2 * unit)
+    partitions = (np.array([0, *rest]) for rest in itertools.product(range(3), repeat=7))
+    valid = [labels for labels in partitions if not violations(instance, labels)]
+    best = min(_city_block_cost(instance, labels) for labels in valid)
+    result = solve(instance, "milp", solver, formulation=city_block)
+    assert (result.status, result.objective) == ("optimal", pytest.approx(best, rel=1e-6))
+    assert result.lower_bound <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("solver", ["scip", "gurobi", "cbc"])
+def test_a_start_that_leaves_variables_of_ones_own_open(solver):
+    if not registry.get(solver).installed:
+        pytest.skip(f"{solver} is not installed")
+
+    def with_choice(instance, labelling):
+        m = milp.build(instance, labelling)
+        m.choice = pyo.Var(domain=pyo.Binary)
+        m.chosen = pyo.Constraint(expr=m.choice >= m.pi[0, 0])
+        return m
+
+    line = Instance([[0.0], [1.0], [5.0], [6.0]], 2, 1.0)
+    initial = [1, 1, 0, 0]
+    result = solve(line, "milp", solver, formulation=with_choice, initial=initial)
+    assert (result.status, result.objective) == ("optimal", pytest.approx(1.0))
+
+
+def test_eq8_as_printed_starts_from_a_partition():
+    line = Instance([[0.0], [1.0], [5.0], [6.0]], 2, 1.0)
+    result = solve(line, "minlp", "scip", initial=[1, 1, 0, 0])
+    assert (result.status, result.objective) == ("optimal", pytest.approx(1.0))
+
+
+def test_a_solver_without_a_start_says_so():
+    line = Instance([[0.0], [1.0], [5.0], [6.0]], 2, 1.0)
+    result = solve(line, "milp", "highs", initial=[1, 1, 0, 0])
+    assert result.steps[0].note == "highs has no option for a start"
 
 
 def test_the_plain_result_has_no_second_objective():

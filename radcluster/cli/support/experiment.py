@@ -101,8 +101,9 @@ def _code_in(keys: Mapping[str, Any]) -> str | None:
     """The key, if any, whose value is MODULE:FUNCTION."""
     for key in ("formulation", "step1", "step2", "step4"):
         name = keys.get(key)
-        if isinstance(name, str) and ":" in name and not name.startswith(("sdp:", "kcenter:")):
-            return key
+        if isinstance(name, str) and ":" in name:
+            if not name.lower().startswith(("sdp:", "kcenter:")):  # those are built in
+                return key
     return None
 
 

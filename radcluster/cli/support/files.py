@@ -174,7 +174,8 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
         raise InputError(f"cannot read {path}: it is not a text file") from None
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    delimiter = next((mark for mark in ",;\t" if mark in first), None)
+    # A comma may also stand for the decimal point: the other marks cannot.
+    delimiter = next((mark for mark in "\t;," if mark in first), None)
     # Without any of these marks, columns are what white space separates.
     plain = delimiter is None and '"' not in first
     rows = map(str.split, lines) if plain else csv.reader(lines, delimiter=delimiter or ",")
@@ -191,6 +192,8 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
 def _split_header(rows):
     """The names in the first row, or None where that row holds numbers; and the other rows."""
     cells = [cell.strip() for cell in rows[0][1]] if rows else []
+    if cells and cells[0].startswith("#"):  # so NumPy marks a header
+        cells[0] = cells[0].lstrip("# ")
     words = [cell for cell in cells if cell and not _is_number(cell) and not _is_missing(cell)]
     if words and not any(_is_number(cell) or (cell and _is_missing(cell)) for cell in cells):
         return cells, rows[1:]
@@ -246,11 +249,20 @@ def _to_numbers(path: Path, rows, chosen, header=None) -> np.ndarray:
         for number, row in rows:
             for c in chosen:
                 if not _is_number(row[c]):
-                    hint = ". Choose the coordinates by --columns" if header else ""
                     raise InputError(
-                        f"{path}: row {number}, column {c + 1} is not a number: {row[c]!r}{hint}"
+                        f"{path}: row {number}, column {c + 1} is not a number: {row[c]!r}"
+                        + _cure(row[c], header)
                     ) from None
         raise
+
+
+def _cure(cell: str, header) -> str:
+    """What to do about a cell that is no number."""
+    if _is_missing(cell):
+        return ". Fill it in, or leave the row out"
+    if _is_number(cell.replace(",", ".")):
+        return ". Write a point for the decimal comma"
+    return ". Choose the coordinates by --columns" if header else ""
 
 
 def _is_missing(cell: str) -> bool:

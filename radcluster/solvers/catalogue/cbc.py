@@ -42,5 +42,7 @@ CBC = SolverInfo(
     },
     # With a smaller dualTolerance than its own 1e-7 it aborts now and then.
     dual_tolerance=1e-7,
+    # Pyomo reads the bound from the log, where it often has six digits.
+    printed_bound=5e-6,
     unknown_options=_unknown_options,
 )

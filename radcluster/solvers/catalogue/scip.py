@@ -20,7 +20,7 @@ SCIP = SolverInfo(
     "pip install pyscipopt",
     modules=("pyscipopt",),
     distribution="pyscipopt",
-    pyomo=PyomoInterface("scip_direct", new=True, takes_start=True),
+    pyomo=PyomoInterface("scip_direct", new=True, takes_start=True, whole_start=True),
     option_names={"seed": "randomization/randomseedshift"},
     # A nonlinear objective is moved into a constraint, whose tolerance then blurs the bound.
     safe_options={"numerics/feastol": 1e-9, "numerics/dualfeastol": 1e-9},
