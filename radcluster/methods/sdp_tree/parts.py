@@ -5,6 +5,11 @@ most K clusters within the radius, it respects the links inside the part, and th
 up to no more than the whole: a cluster of points costs at least the sum of what its pieces cost.
 Splitting a cluster costs no more either, so each part may take exactly K clusters. So the bounds of
 the parts add up to a bound of the whole. That needs distances of points; for others it may fail.
+
+A part that the time did not reach counts with its *spectral bound*: in Y of the relaxation,
+<C, Y> = tr G - <G, Y> with G the Gram matrix of the centred, weighted points, and Y has K - 1
+eigenvalues 1 on the complement of u, so the cost is at least the sum of all eigenvalues of the
+scatter matrix but the K - 1 largest. It is there at once, but 0 along at most K - 1 axes.
 """
 
 from __future__ import annotations
@@ -68,7 +73,7 @@ class PartsSearch:
         self.instance, self.settings = instance, settings
         self.clock, self.progress = clock, progress
         self.labels, self.upper_bound = labels, objective_of(instance, labels)
-        self.lower_bound = 0.0
+        self.lower_bound = self._spectral(np.arange(instance.n_points))
         self.size = PART_SIZE
         self.parts = self.solved = 0
         self.jobs = settings.n_jobs or settings.threads or 1
@@ -133,7 +138,7 @@ class PartsSearch:
     def _round(self) -> None:
         parts = self._deal()
         self.parts, self.solved = len(parts), 0
-        bounds = np.zeros(len(parts))
+        bounds = np.array([self._spectral(part) for part in parts])
         left = self.clock.left
         # Each job has an equal share of the time that is left.
         share = None if left is None else left * self._workers() / len(parts)
@@ -144,10 +149,14 @@ class PartsSearch:
         with threadpool_limits(1, user_api="blas"):
             found = Parallel(n_jobs=self.jobs, prefer="threads", return_as="generator_unordered")
             for number, bound in found(jobs):
-                bounds[number] = bound
+                bounds[number] = max(bound, bounds[number])
                 self.solved += 1
                 self.lower_bound = max(self.lower_bound, float(bounds.sum()) * (1 - _ROUNDING))
                 self._show()
+
+    def _spectral(self, points: np.ndarray) -> float:
+        i = self.instance
+        return spectral_bound(i.points[points], i.weights[points], i.n_clusters)
 
     def _workers(self) -> int:
         return max(self.jobs, 1) if self.jobs != -1 else 2
@@ -203,6 +212,24 @@ class PartsSearch:
             status=status,
             note=f"{self.parts} parts of about {self.size} points",
         )
+
+
+def spectral_bound(points: np.ndarray, weights: np.ndarray, n_clusters: int) -> float:
+    """The sum of all eigenvalues of the scatter matrix but the K - 1 largest.
+
+    >>> round(spectral_bound(np.diag([3.0, 2.0, 1.0]), np.ones(3), 2), 6)
+    2.333333
+    """
+    n, dim = points.shape
+    centred = points - np.average(points, axis=0, weights=weights)
+    values = np.linalg.eigvalsh((centred * weights[:, None]).T @ centred)
+    eps, whole = np.finfo(float).eps, float(np.abs(values).sum())
+    # Entries of X, the centred points times roots of weights, are wrong by E, so X'X by at most
+    # 2 |X| |E| + |E|^2 in the sum of eigenvalues; sums of n products are wrong by the rest.
+    wrong = (n + 8) * eps * float(np.abs(points).max()) * np.sqrt(weights.sum() * dim)
+    rounding = wrong * (2 * np.sqrt(whole) + wrong) + 8 * (n + dim) * eps * whole
+    kept = values[: max(dim - n_clusters + 1, 0)]
+    return max(float(kept.sum() - rounding), 0.0)
 
 
 def restricted(instance: Instance, points: np.ndarray) -> Instance:

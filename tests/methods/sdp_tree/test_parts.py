@@ -9,7 +9,7 @@ from cases import brute_force, random_instance
 from radcluster import InputError, Instance, solve
 from radcluster.clock import Clock
 from radcluster.methods.sdp_tree.deal import deal
-from radcluster.methods.sdp_tree.parts import PartsSearch, part_bound, restricted
+from radcluster.methods.sdp_tree.parts import PartsSearch, part_bound, restricted, spectral_bound
 from radcluster.settings import Settings
 
 
@@ -80,3 +80,25 @@ def test_distances_alone_are_refused():
     d = np.ones((5, 5)) - np.eye(5)
     with pytest.raises(InputError, match="needs points"):
         PartsSearch(Instance.from_distances(d, 2), np.array([0, 0, 1, 1, 1]), Settings(), Clock(1))
+
+
+@pytest.mark.parametrize("far", [0.0, 1e7])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_spectral_bound_is_below_the_optimum(weighted, far):
+    """Also where the points lie far from the origin, so that their means are rounded."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        points = far + rng.normal(size=(8, rng.integers(1, 5)))
+        weights = rng.uniform(0.1, 5.0, 8) if weighted else np.ones(8)
+        k = int(rng.integers(1, 4))
+        instance = Instance(points, k, sample_weight=weights)
+        bound = spectral_bound(instance.points, instance.weights, k)
+        assert 0.0 <= bound <= brute_force(instance), f"seed {seed}"
+    # One cluster costs all there is.
+    assert spectral_bound(points, weights, 1) > 0.99 * brute_force(instance.replace(n_clusters=1))
+
+
+def test_there_is_a_bound_when_the_time_ends_at_once():
+    instance = Instance(blobs(4000), 4)
+    result = solve(instance, "sdp_tree", time_limit=0.5)
+    assert 0.01 * result.objective < result.lower_bound <= result.objective
