@@ -34,10 +34,10 @@ from radcluster.status import Status
 #: model to a solver.
 SECONDS_PER_PRODUCT = 2e-4
 HAND_OVER = 0.8
-#: Weights that differ by a larger factor are beyond the tolerances of solvers: at a million SCIP,
-#: Gurobi and others call wrong partitions optimal, or feasible instances infeasible. The model then
-#: gets no weights, and what it gives is a partition without a bound.
-MOST_SPREAD = 1e4
+#: Weights that differ by a larger factor are beyond the tolerances of solvers: at two thousand
+#: CPLEX called a wrong partition optimal, at a million SCIP and Gurobi did, and others called
+#: feasible instances infeasible. The model then gets no weights, and its partition has no bound.
+MOST_SPREAD = 1e3
 TOO_SPREAD = f"solved without weights, which differ by more than {MOST_SPREAD:g}: no bound"
 #: More products than this take several gigabytes.
 MAX_PRODUCTS = 2_000_000
