@@ -244,7 +244,7 @@ class Result:
         """
         try:
             return cls(**_read(json.loads(text), points))
-        except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        except (LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"not a radcluster result: {error!r:.100}") from None
 
 
@@ -275,6 +275,8 @@ def _read(data: dict, points) -> dict:
         raise ValueError("not a radcluster result: certificate or radius")
     if infeasible and (read["labels"] is not None or data["certificate"] is None):
         raise ValueError("not a radcluster result: infeasible takes a certificate and no labels")
+    if read["lower_bound"] > read["objective"] + 1e-6 * abs(read["objective"]):
+        raise ValueError("not a radcluster result: the lower bound is above the objective")
     for key in ("max_radius", "seconds", "sum_of_squares"):
         _number_or(math.nan, data.get(key))
     del read["gap"]
@@ -297,8 +299,9 @@ def _read_labels(labels, n_clusters: int) -> np.ndarray | None:
     if labels is None:
         return None
     whole = isinstance(labels, list) and all(type(label) is int for label in labels)
-    if not whole or not all(0 <= label < n_clusters for label in labels):
-        raise ValueError(f"not a radcluster result: labels must be 0..{n_clusters - 1}")
+    # Clusters are not empty, so each label occurs.
+    if not whole or len(labels) < n_clusters or set(labels) != set(range(n_clusters)):
+        raise ValueError(f"not a radcluster result: labels must be 0..{n_clusters - 1}, each used")
     return np.array(labels, dtype=int)
 
 

@@ -30,3 +30,19 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.unit)
         elif folder in SORTS:
             item.add_marker(getattr(pytest.mark, SORTS[folder]))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the tables whose rows the tests recorded, as ``record_property(title, row)``.
+
+    A row is one line of Markdown. They come from several processes, in any order.
+    """
+    found: dict[str, set[str]] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for title, row in getattr(report, "user_properties", ()):
+                found.setdefault(title, set()).add(row)
+    for title, rows in found.items():
+        terminalreporter.section(f"{title}: {len(rows)} rows")
+        for row in sorted(rows):
+            terminalreporter.line(row)

@@ -19,6 +19,7 @@ PER_TEST = 25
 ROUTES = [
     ("exact", None),
     ("colgen", None),
+    ("sdp_tree", None),
     ("heuristic", None),
     *(("milp", info.name) for info in SOLVERS.values() if "MILP" in info.classes),
 ]
@@ -27,18 +28,27 @@ ROUTES_PER_INSTANCE = 8
 
 
 def drawn(seed: int) -> Instance:
-    """A small instance: random, on a grid (ties, also at exactly 2r), or of another scale."""
+    """A small instance: random, on a grid (ties, also at exactly 2r), of another scale, weighted,
+    or known by distances that no points have."""
     instance = random_instance(seed, max_points=7)
+    links = {"cannot_link": instance.cannot_link, "must_link": instance.must_link}
     rng = np.random.default_rng(10_000 + seed)
-    kind = rng.integers(4)
+    kind = rng.integers(6)
     if kind == 1:
         points = rng.integers(0, 4, size=(instance.n_points, 2)).astype(float)
         return Instance(points, instance.n_clusters, float(rng.choice([0.5, 1.0, 2**0.5 / 2])))
     if kind == 2:
         unit = 10.0 ** rng.integers(-9, 10)
         points, radii = instance.points * unit, instance.radii * unit
-        links = {"cannot_link": instance.cannot_link, "must_link": instance.must_link}
         return Instance(points, instance.n_clusters, radii, **links)
+    if kind == 3:
+        return instance.replace(sample_weight=10.0 ** rng.uniform(-3, 3, size=instance.n_points))
+    if kind == 4:
+        distances = np.triu(rng.integers(0, 6, size=(instance.n_points,) * 2), 1).astype(float)
+        distances[0, 1] += 1.0
+        return Instance.from_distances(
+            distances + distances.T, instance.n_clusters, instance.radii, **links
+        )
     return instance
 
 
@@ -71,7 +81,7 @@ def test_random_solves(first):
         best = brute_force(instance)
         for turn in range(ROUTES_PER_INSTANCE):
             method, solver = ROUTES[(seed + turn) % len(ROUTES)]
-            if method == "colgen" and not instance.uniform_radius:
+            if method in ("colgen", "sdp_tree") and not instance.uniform_radius:
                 method = "exact"
             if solver and SOLVERS[solver].obstacle and not os.environ.get("RADCLUSTER_ALL_SOLVERS"):
                 solver = "highs"

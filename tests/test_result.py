@@ -102,3 +102,19 @@ def test_duplicates_cost_nothing_and_are_proven():
     result = solve(Instance(points, 2, 0.0), "milp")
     assert result.status == "optimal"
     assert result.objective == pytest.approx(0.0, abs=1e-20)
+
+
+@pytest.mark.parametrize(
+    "change", [{"labels": [0, 0, 0, 0]}, {"lower_bound": 9.0}, {"labels": [0]}, {"labels": []}]
+)
+def test_a_result_that_contradicts_itself_is_refused(change):
+    result = solve(Instance([[0.0], [1.0], [5.0], [6.0]], n_clusters=2, radius=1))
+    assert Result.from_json(result.to_json()) == result
+    with pytest.raises(ValueError, match="not a radcluster result"):
+        Result.from_json(json.dumps(result.to_dict() | change))
+
+
+def test_points_that_are_not_those_of_the_result_are_refused():
+    result = solve(Instance([[0.0], [1.0], [5.0], [6.0]], n_clusters=2, radius=1))
+    with pytest.raises(ValueError, match="not a radcluster result"):
+        Result.from_json(result.to_json(), points=[[0.0], [1.0]])

@@ -192,22 +192,23 @@ def partition_of(model, instance: Instance, solver: str) -> np.ndarray:
     return labels
 
 
-def safe_bound(outcome: Outcome) -> float:
+def safe_bound(outcome: Outcome, widest: float = 1.0) -> float:
     """Lower bound of a minimisation in normalised units, less what tolerances may have added."""
     if math.isnan(outcome.bound):
         return 0.0
-    return max(0.0, outcome.bound - bound_margin(outcome))
+    return max(0.0, outcome.bound - bound_margin(outcome, widest))
 
 
-def bound_margin(outcome: Outcome) -> float:
+def bound_margin(outcome: Outcome, widest: float = 1.0) -> float:
     """What a solver's tolerances may have added to its bound.
 
     A solver stops when every reduced cost is right up to its tolerance t. So each column, and each
-    row by its slack, may have added t times its range, which is 1 at most in normalised units.
+    row by its slack, may have added t times its range. In normalised units that is 1 at most
+    without weights, and 1 over the least weight, ``widest``, with them.
     """
     info = registry.get(outcome.solver)
     size = outcome.n_variables + outcome.n_constraints
-    absolute = ABSOLUTE_MARGIN + size * info.dual_tolerance / info.cost_unit
+    absolute = ABSOLUTE_MARGIN + size * info.dual_tolerance / info.cost_unit * max(widest, 1.0)
     return info.bound_margin * abs(outcome.bound) + absolute
 
 

@@ -32,7 +32,8 @@ DIAMETER_TOL = 1e-12
 
 def diameter_limit(radius):
     """Largest squared distance that may occur inside a cluster of this radius."""
-    return 4.0 * np.square(radius) * (1.0 + DIAMETER_TOL)
+    with np.errstate(over="ignore"):  # a radius whose square overflows is as good as none
+        return 4.0 * np.square(radius) * (1.0 + DIAMETER_TOL)
 
 
 #: Between these, lengths have squares, and sums of squares, that are ordinary numbers.

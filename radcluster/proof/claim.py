@@ -56,7 +56,7 @@ def examine(points, data: Mapping[str, Any], stated: Mapping[str, Any]) -> Verdi
     labels, certificate = whole.get("labels"), whole.get("certificate")
     found = []
     if labels is not None:
-        found.append(_partition(_instance(points, options), labels, whole.get("objective")))
+        found.append(_partition(_instance(points, options), labels, whole))
     if certificate is not None and labels is not None:
         options |= _just_below(whole, certificate)
     if certificate is not None:
@@ -91,13 +91,22 @@ def _just_below(data: Mapping, certificate) -> dict:
     return {"n_clusters": bound - 1} if isinstance(bound, int) and bound > 1 else {}
 
 
-def _partition(instance: Instance, labels, objective) -> Verdict:
+def _partition(instance: Instance, labels, whole: Mapping) -> Verdict:
     labels = np.asarray(labels)
     if wrong := violations(instance, labels):
         return Verdict("fails", tuple(wrong))
     cost = objective_of(instance, labels)
-    if isinstance(objective, (int, float)) and abs(cost - objective) > ROUNDING * abs(cost):
-        return Verdict("fails", (f"the partition costs {cost!r}, not {objective!r}.",))
+    # With an objective of the user's own, the sum of squares stands beside it.
+    own = whole.get("sum_of_squares") is not None
+    stated, bound = whole.get("sum_of_squares" if own else "objective"), whole.get("lower_bound")
+    slack = ROUNDING * abs(cost)
+    # Written so that NaN fails, too.
+    if isinstance(stated, (int, float)) and not abs(cost - stated) <= slack:
+        return Verdict("fails", (f"the partition costs {cost!r}, not {stated!r}.",))
+    costs = not own and stated is not None and isinstance(bound, (int, float))
+    if costs and not bound <= cost + slack:
+        reason = f"the partition costs {cost!r}, less than the lower bound, {bound!r}."
+        return Verdict("fails", (reason,))
     return Verdict("holds", (f"The partition is valid and costs {cost:.9g}.",))
 
 

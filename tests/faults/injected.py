@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from radcluster.errors import InputError, SolverFailure
 from radcluster.solvers import mip
 from radcluster.status import Status
 
+PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 #: Six points in three pairs.
 SMALL = Instance(np.array([[0.0], [1.0], [4.0], [5.0], [9.0], [10.0]]), 3, 1.0)
 OPTIMUM = 1.5
@@ -153,6 +155,12 @@ def table(rows) -> str:
     lines = ["| injected | came out |", "| --- | --- |"]
     lines += [f"| {name} | {came_out} |" for name, came_out in rows]
     return "\n".join(lines) + "\n"
+
+
+def listed() -> dict[str, str]:
+    """What the page says that came out, by what was injected."""
+    rows = dict(re.findall(r"^\| (.*?) \| (.*) \|$", PAGE.read_text(), re.MULTILINE))
+    return {name: out for name, out in rows.items() if name not in ("injected", "---")}
 
 
 def page() -> str:

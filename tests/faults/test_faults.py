@@ -15,7 +15,7 @@ import pytest
 from cases import brute_force
 
 sys.path.insert(0, os.path.dirname(__file__))
-from injected import FAULTS, OPTIMUM, SMALL, outcome
+from injected import FAULTS, OPTIMUM, SMALL, listed, outcome
 
 from radcluster import Instance, solve
 from radcluster.cli.support.writing import write_text
@@ -26,9 +26,12 @@ COMMAND = [sys.executable, "-c", "from radcluster.cli import main; main()"]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_fault(fault):
+def test_fault(fault, record_property):
     assert brute_force(SMALL) == OPTIMUM
-    assert outcome(fault).startswith(fault.comes_out)
+    came_out = outcome(fault)
+    record_property("injected faults", f"| {fault.name} | {came_out} |")
+    assert came_out.startswith(fault.comes_out)
+    assert came_out == listed()[fault.name]
 
 
 @pytest.mark.parametrize("limit", [0, 0.001, 0.1, 1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import brute_force, moons, random_instance
 
-from radcluster import Instance
+from radcluster import Instance, solve
 from radcluster.datasets import two_moons
 from radcluster.methods.colgen.problem import ProblemFactory
 from radcluster.methods.heuristic.improve import improve, partition_cost
@@ -81,3 +81,11 @@ def test_heavy_points_weigh():
     instance = Instance([[0.0], [0.0], [0.0], [1.4], [3.0]], 2, must_link=[(0, 1), (1, 2)])
     labels = heuristic_partition(instance)
     assert objective_of(instance, labels) == pytest.approx(brute_force(instance))
+
+
+@pytest.mark.parametrize("method", ["exact", "colgen", "heuristic"])
+def test_clusters_that_tie_in_cost_are_split_all_the_same(method):
+    """Of duplicates every part costs nothing; the parts themselves cannot be compared."""
+    instance = Instance(np.ones((5, 3)), 4, 1.0, cannot_link=[(0, 1), (0, 3)])
+    result = solve(instance, method)
+    assert result.objective == 0.0 and len(set(result.labels.tolist())) == 4

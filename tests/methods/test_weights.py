@@ -1,5 +1,7 @@
 """A weight of w is w copies of the point: in the definition, in every model, in every search."""
 
+import warnings
+
 import numpy as np
 import pytest
 from cases import brute_force
@@ -9,10 +11,16 @@ from hypothesis import strategies as st
 from radcluster import InputError, Instance, solve
 from radcluster.conic.backends import solve_program
 from radcluster.conic.compiling.compiler import compile_model
+from radcluster.methods.colgen.columns import Columns
+from radcluster.methods.colgen.primal import rounded
+from radcluster.methods.colgen.problem import ProblemFactory
 from radcluster.models import sdp
 from radcluster.problem.partition import objective_of, sq_center_distances
 from radcluster.relaxation.sdp import solve_sdp
+from radcluster.solvers import mip
 from radcluster.solvers.options import Options
+from radcluster.solvers.registry import SOLVERS
+from radcluster.status import Status
 
 SEEDS = range(4)
 
@@ -50,6 +58,52 @@ def test_every_method_against_enumeration(seed, method, distances):
     if method in ("exact", "milp", "colgen"):
         assert result.status == "optimal", f"seed {seed}"
         assert result.objective == pytest.approx(optimum, rel=1e-6), f"seed {seed}"
+
+
+MILP = [info.name for info in SOLVERS.values() if "MILP" in info.classes]
+
+
+def spread_weights(seed, factor):
+    """Six points in one or two clusters, with weights that differ by up to this factor."""
+    rng = np.random.default_rng(seed)
+    weights = factor ** rng.uniform(size=6)
+    return Instance(rng.normal(size=(6, 2)), 1 + seed % 2, sample_weight=weights)
+
+
+@pytest.mark.parametrize("solver", MILP)
+@pytest.mark.parametrize("factor", [1e3, 1e6, 1e10])
+def test_weights_of_very_different_sizes(factor, solver):
+    """Solvers called such instances infeasible, and wrong partitions optimal."""
+    for seed in range(4):
+        instance = spread_weights(seed, factor)
+        best = brute_force(instance)
+        result = solve(instance, "milp", solver)
+        assert result.status in ("optimal", "feasible"), f"seed {seed}"
+        assert result.lower_bound <= best * (1 + 1e-9), f"seed {seed}"
+        assert result.objective >= best * (1 - 1e-9), f"seed {seed}"
+        if result.status == "optimal":
+            assert result.objective == pytest.approx(best, rel=1e-6), f"seed {seed}"
+
+
+def test_a_claim_of_infeasibility_is_repeated_without_weights(monkeypatch):
+    """Weights do not decide whether there is a partition."""
+    honest, claims = mip._solve_new, []
+
+    def errs_on_weights(info, model, options, problem_class):
+        if len(set(model.weight.values())) > 1:
+            claims.append(info.name)
+            return Status.INFEASIBLE, False, None, "fake"
+        return honest(info, model, options, problem_class)
+
+    monkeypatch.setattr(mip, "_solve_new", errs_on_weights)
+    instance = spread_weights(1, 10.0)
+    result = solve(instance, "milp")
+    assert claims and result.status == "feasible" and result.lower_bound == 0.0
+    assert result.objective == pytest.approx(objective_of(instance, result.labels))
+    assert "errs" in result.steps[0].note
+    # The triangle of conflicts is only found by the search, without the clique of anchors.
+    triangle = Instance([[0.0], [1.0], [2.0]], 2, 0.3, sample_weight=[1.0, 2.0, 3.0])
+    assert solve(triangle, "milp", anchored=False).status == "infeasible"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -167,3 +221,13 @@ def test_weights_follow_an_instance():
 def test_bad_weights(weights, message):
     with pytest.raises(InputError, match=message):
         Instance([[0.0], [1.0], [5.0]], 2, sample_weight=weights)
+
+
+def test_weights_below_one_are_weights_in_the_rounding_of_a_cover():
+    """A cluster begun from nothing had its mass cut to whole numbers, and 0 was divided by."""
+    instance = Instance([[0.0], [1.0], [2.0]], 1, sample_weight=[0.3, 0.4, 0.5])
+    problem = ProblemFactory(instance).build()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        groups = rounded(problem, Columns.of([np.arange(3)]), np.zeros(1))
+    assert groups.tolist() == [0, 0, 0]

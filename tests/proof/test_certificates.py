@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,8 @@ from radcluster.feasibility.recheck import check
 from radcluster.feasibility.remedies import with_remedies
 from radcluster.graph.conflicts import analyse
 from radcluster.proof.certificates import explain
+from radcluster.proof.claim import examine
+from radcluster.proof.verify import violations
 
 #: 0-1-2-...: each point within 2r = 1 of its neighbours only.
 LINE = [[0.0], [1.0], [2.0], [3.0], [4.0]]
@@ -219,3 +222,31 @@ def test_every_infeasible_solve_names_the_remedies(method):
     assert result.certificate["fewest_clusters"] == 16
     assert result.certificate["smallest_radius"] == pytest.approx(0.19276, abs=1e-5)
     assert check(result.certificate, moons(15))
+
+
+@pytest.mark.parametrize(
+    ("claims", "verdict"),
+    [
+        ({"objective": 0.5, "lower_bound": 0.5}, "holds"),
+        ({"objective": 0.4}, "fails"),
+        ({"objective": math.nan}, "fails"),
+        ({"objective": 0.5, "lower_bound": 9.0}, "fails"),
+        ({"objective": 0.5, "lower_bound": math.nan}, "fails"),
+        # An objective of the user's own, and what the partition costs beside it.
+        ({"objective": 7.0, "lower_bound": 6.0, "sum_of_squares": 0.5}, "holds"),
+        ({"objective": 7.0, "lower_bound": 6.0, "sum_of_squares": 0.6}, "fails"),
+        # The fewest clusters: the bound is a number of clusters.
+        ({"lower_bound": 2}, "holds"),
+    ],
+)
+def test_what_a_file_says_a_partition_costs(claims, verdict):
+    line = [[0.0], [1.0], [5.0]]
+    data = {"labels": [0, 0, 1], "n_clusters": 2, "radius": 1.0} | claims
+    assert examine(line, data, {}).verdict == verdict
+
+
+def test_a_radius_whose_square_overflows_is_as_good_as_none():
+    instance = Instance([[0.0], [1.0], [5.0]], 1, radius=1e200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert violations(instance, np.zeros(3, dtype=int)) == []

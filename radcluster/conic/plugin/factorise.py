@@ -11,6 +11,7 @@ stationarity in L says S L = 0, hence <S, P> = 0, so that S completes a dual sol
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -142,15 +143,16 @@ def solve_factorised(
         raise InputError("the factorised form takes linear objectives only")
     if not len(program.c):
         return solve_program(program, "cyipopt")
-    best = None
+    best, until = None, math.inf
     for mu_target in _MU_TARGETS:
         settings = _SETTINGS | {"mu_target": mu_target, "tol": tolerance or 1e-8}
         if options.time_limit is not None:
             left = options.time_limit - (time.perf_counter() - start)
             if best is not None and left <= 0.0:
                 break
-            settings["max_cpu_time"] = max(left, 0.01)
-        error, solution = _attempt(model, settings | dict(options.native), options.verbose, rank)
+            until = time.perf_counter() + left
+        settings |= dict(options.native)
+        error, solution = _attempt(model, settings, options.verbose, rank, until)
         if best is None or error < best[0]:
             best = error, solution
         if solution.status == "optimal":
@@ -158,13 +160,20 @@ def solve_factorised(
     return best[1]
 
 
-def _attempt(model, settings, verbose, rank) -> tuple[float, ConicSolution]:
+def _attempt(model, settings, verbose, rank, until) -> tuple[float, ConicSolution]:
     """One run of Ipopt: how far its point is from a solution of the program, and the point."""
+
+    # Ipopt's own limit counts the seconds of the processor: too many with several threads, too few
+    # on a busy machine. Pyomo counts the parameters, so each has to be written.
+    def goes_on(nlp, mode, iteration, objective, primal, dual, mu, step, reg, a_du, a_pr, trials):
+        return time.perf_counter() < until
+
     clone = model.clone()
     program, unit = compile_model(clone, inline=True).scaled()
     _prepare(clone, program, rank, unit)
     ipopt = pyo.SolverFactory("cyipopt")
     ipopt.config.options.set_value(settings)
+    ipopt.config.intermediate_callback = goes_on
     try:
         results = ipopt.solve(clone, tee=verbose)
     except TypeError as error:
@@ -195,6 +204,7 @@ _UNVERIFIED = {
     TerminationCondition.optimal: "almost",
     TerminationCondition.feasible: "almost",
     TerminationCondition.maxTimeLimit: "time_limit",
+    TerminationCondition.userInterrupt: "time_limit",
     TerminationCondition.maxIterations: "iteration_limit",
 }
 

@@ -41,9 +41,11 @@ def rounded(problem: Problem, columns: Columns, values: np.ndarray) -> np.ndarra
 def _insert_rest(problem: Problem, owner: np.ndarray, n_used: int) -> np.ndarray | None:
     k_max = problem.n_clusters
     size = np.bincount(owner[owner >= 0], minlength=k_max)
-    mass = np.bincount(owner[owner >= 0], problem.mass[owner >= 0], minlength=k_max)
-    sums = np.zeros((k_max, problem.centers.shape[1]))
     placed = np.flatnonzero(owner >= 0)
+    # Not by bincount, which forgets that weights are no whole numbers when there are none.
+    mass = np.zeros(k_max)
+    np.add.at(mass, owner[placed], problem.mass[placed])
+    sums = np.zeros((k_max, problem.centers.shape[1]))
     np.add.at(sums, owner[placed], problem.mass[placed, None] * problem.centers[placed])
     for a in np.flatnonzero(owner < 0):
         near = owner[problem.compatible_with(a)]

@@ -8,6 +8,7 @@ linkage), which reaches few clusters more often.
 from __future__ import annotations
 
 import heapq
+import itertools
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
@@ -112,11 +113,13 @@ def exactly_k(problem, labels: np.ndarray) -> np.ndarray:
 
 def to_exactly_k(problem, clusters) -> np.ndarray:
     """Split the costliest clusters until there are K: splitting never costs more."""
-    heap = [(-problem.cost(c), i, np.asarray(c)) for i, c in enumerate(clusters)]
+    # A number of its own breaks ties, so that clusters themselves are never compared.
+    number = itertools.count()
+    heap = [(-problem.cost(c), next(number), np.asarray(c)) for c in clusters]
     heapq.heapify(heap)
     done = []
     while len(heap) + len(done) < problem.n_clusters:
-        _, i, cluster = heapq.heappop(heap)
+        cluster = heapq.heappop(heap)[2]
         if len(cluster) == 1:
             done.append(cluster)
             continue
@@ -125,7 +128,7 @@ def to_exactly_k(problem, clusters) -> np.ndarray:
         cut = np.argsort(side, kind="stable")
         half = min(max(int((side > 0).sum()), 1), len(cluster) - 1)
         for part in (cluster[cut[:-half]], cluster[cut[-half:]]):
-            heapq.heappush(heap, (-problem.cost(part), len(heap) + len(done) + i + 1, part))
+            heapq.heappush(heap, (-problem.cost(part), next(number), part))
     groups = np.empty(problem.n_groups, dtype=np.int64)
     for k, cluster in enumerate(done + [c for _, _, c in heap]):
         groups[cluster] = k
