@@ -155,9 +155,11 @@ class Result:
                 ("points", str(len(self.labels))),
                 ("clusters", str(self.n_clusters)),
                 ("objective", f"{self.objective:.9g}"),
-                ("lower bound", f"{self.lower_bound:.9g}"),
-                ("gap", f"{self.gap:.2g}"),
             ]
+            if self.lower_bound <= 0 < self.objective:
+                rows.append(("lower bound", "none known"))
+            else:
+                rows += [("lower bound", f"{self.lower_bound:.9g}"), ("gap", f"{self.gap:.2g}")]
             if self.max_radius is not None:
                 asked = np.max(self.radius)
                 rows.append(("widest cluster", f"{2 * self.max_radius:.6g} of {2 * asked:.6g}"))
@@ -231,6 +233,7 @@ class Result:
         }
 
     def to_json(self, **kwargs) -> str:
+        """The result as JSON text, infinities as null; ``kwargs`` go to :func:`json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
 
     @classmethod

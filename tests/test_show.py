@@ -33,6 +33,13 @@ def test_result_as_a_card():
     assert "pairwise more than 2 apart" in refused
 
 
+def test_a_bound_that_is_not_known_is_not_shown_as_a_number():
+    guessed = solve(LINE, "heuristic")
+    assert guessed.lower_bound == 0
+    assert "lower bound none known" in repr(guessed) and "gap" not in repr(guessed)
+    assert "none known" in guessed._repr_html_()
+
+
 def test_instance_as_a_card():
     html = LINE.replace(must_link=[(0, 1)])._repr_html_()
     assert "must_link" in html and "cannot_link" not in html
