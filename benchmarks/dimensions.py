@@ -23,12 +23,12 @@ from radcluster.result import Result
 
 #: Seconds for the smallest radius of the largest instance that has one.
 RADIUS_SECONDS = 60.0
-#: Panels of the figure, by the first word of an instance's name.
+#: Panels of the figure, by how an instance's name begins.
 PANELS = {
     "iris": "iris: 150 points, 4 dimensions",
     "wine": "wine: 178 points, 13 dimensions",
     "digits": "digits: 64 dimensions",
-    "breast": "breast cancer: 569 points, 30 dimensions",
+    "breast cancer": "breast cancer: 569 points, 30 dimensions",
     "blobs": "blobs: 12 dimensions",
 }
 #: A gap below this is drawn at this height: proven.
@@ -53,7 +53,16 @@ class Case:
     @property
     def panel(self) -> str:
         """The panel of the figure that it is drawn in: data of about one size and dimension."""
-        return next(title for start, title in PANELS.items() if self.name.startswith(start))
+        return PANELS[self._data]
+
+    @property
+    def curve(self) -> str:
+        """What tells it from the others of its panel."""
+        return self.name.removeprefix(self._data).lstrip(", ")
+
+    @property
+    def _data(self) -> str:
+        return next(start for start in PANELS if self.name.startswith(start))
 
 
 @dataclass(frozen=True)
@@ -214,9 +223,7 @@ def draw(runs: list[Run], path: Path) -> Path:
     canvas, axes = plots.figure(rows, 2, width=9.0, height=2.9 * rows, squeeze=False)
     latest = max(run.result.seconds for run in runs)
     for ax, title in zip(axes.flat, panels, strict=False):
-        curves = {
-            run.case.name.partition(", ")[2]: _curve(run) for run in runs if run.case.panel == title
-        }
+        curves = {run.case.curve: _curve(run) for run in runs if run.case.panel == title}
         plots.curves(curves, "seconds", "gap", ax, title, drawstyle="steps-post", markers=False)
         # One scale for all panels, with room for the names below the curves' ends.
         ax.set(xscale="log", yscale="log", xlim=(0.03, 2 * latest), ylim=(PROVEN / 2, 2))

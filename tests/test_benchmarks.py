@@ -23,7 +23,9 @@ def run(name, bounds):
 
 
 def test_every_instance_has_a_panel():
-    assert {case.panel for case in dimensions.CASES.values()} == set(dimensions.PANELS.values())
+    cases = dimensions.CASES.values()
+    assert {case.panel for case in cases} == set(dimensions.PANELS.values())
+    assert len({(case.panel, case.curve) for case in cases}) == len(cases)  # none hides another
 
 
 def test_table_gaps_and_figure(tmp_path):

@@ -118,7 +118,7 @@ def draw(rows: list[records.Row], seed: int | None = None) -> Figure:
     for variant in ("k-means", "r = 1.1", "r = 1"):
         numbers = np.sort(report.values(rows, "misassigned", sizes=SIZES[0], variant=variant))
         series[variant] = (numbers, np.arange(1, len(numbers) + 1) / len(numbers))
-    right = figure.add_subplot(grid[1:4, 1])
+    right = figure.add_subplot(grid[:, 1])
     plots.curves(series, "misassigned points", "share of draws", right, "all draws", markers=False)
     return figure
 
