@@ -20,7 +20,7 @@ def test_notebook_runs(path):
     # An error in any cell is raised here; nothing is written back.
     NotebookClient(
         notebook,
-        timeout=240,
+        timeout=480,  # seconds for a cell; the nine notebooks together take less on a quiet machine
         startup_timeout=240,  # a kernel that starts slowly on a busy machine is no fault
         kernel_name="python3",
         resources={"metadata": {"path": str(FOLDER)}},
