@@ -5,6 +5,7 @@ Part of ``radcluster bench exact``. The column "must" is what an earlier prototy
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,16 @@ from radcluster.result import Result
 
 #: Seconds for the smallest radius of the largest instance that has one.
 RADIUS_SECONDS = 60.0
+#: Panels of the figure, by how an instance's name begins.
+PANELS = {
+    "iris": "iris: 150 points, 4 dimensions",
+    "wine": "wine: 178 points, 13 dimensions",
+    "digits": "digits: 64 dimensions",
+    "breast cancer": "breast cancer: 569 points, 30 dimensions",
+    "blobs": "blobs: 12 dimensions",
+}
+#: A gap below this is drawn at this height: proven.
+PROVEN = 1e-7
 COLUMNS = ("instance", "must", "s", "objective", "gap", "bound from", "partition from")
 
 
@@ -38,6 +49,20 @@ class Case:
     def must(self) -> str:
         wanted = "proven" if self.gap <= 1e-6 else f"{100 * self.gap:g} %"
         return f"{wanted} in {self.seconds:g} s"
+
+    @property
+    def panel(self) -> str:
+        """The panel of the figure that it is drawn in: data of about one size and dimension."""
+        return PANELS[self._data]
+
+    @property
+    def curve(self) -> str:
+        """What tells it from the others of its panel."""
+        return self.name.removeprefix(self._data).lstrip(", ")
+
+    @property
+    def _data(self) -> str:
+        return next(start for start in PANELS if self.name.startswith(start))
 
 
 @dataclass(frozen=True)
@@ -175,18 +200,44 @@ def _warm_up() -> None:
         api.solve(Instance(points, 4, 3.0), method)
 
 
+def write(runs: list[Run], folder: Path) -> list[Path]:
+    """The table and the gaps over time as CSV, and the figure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table, gaps = folder / "exact_dimensions.csv", folder / "exact_dimensions_gaps.csv"
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *map(cells, runs)])
+    with gaps.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["instance", "seconds", "incumbent", "bound"])
+        for run in runs:
+            for p in run.trace:
+                writer.writerow([run.case.name, f"{p.seconds:.3f}", p.incumbent, p.bound])
+    return [table, gaps, draw(runs, folder / "exact_dimensions.png")]
+
+
 def draw(runs: list[Run], path: Path) -> Path:
-    """Gap against seconds, one curve for each instance."""
-    canvas, axes = plots.figure(1, 1, width=7.0)
-    gaps = {
-        run.case.name: (
-            [p.seconds for p in run.trace],
-            [max(p.gap, 1e-7) for p in run.trace],
-        )
-        for run in runs
-        if len(run.trace) > 1
-    }
-    plots.curves(gaps, "seconds", "gap", axes, markers=False)
-    axes.set(xscale="log", yscale="log", xlim=(None, 60 * max(r.result.seconds for r in runs)))
+    """Gap against seconds: one panel for each size and dimension, one curve for each instance."""
+    runs = [run for run in runs if run.trace]
+    panels = [title for title in PANELS.values() if any(run.case.panel == title for run in runs)]
+    rows = (len(panels) + 1) // 2
+    canvas, axes = plots.figure(rows, 2, width=9.0, height=2.9 * rows, squeeze=False)
+    latest = max(run.result.seconds for run in runs)
+    for ax, title in zip(axes.flat, panels, strict=False):
+        curves = {run.case.curve: _curve(run) for run in runs if run.case.panel == title}
+        plots.curves(curves, "seconds", "gap", ax, title, drawstyle="steps-post", markers=False)
+        # One scale for all panels, with room for the names below the curves' ends.
+        ax.set(xscale="log", yscale="log", xlim=(0.03, 2 * latest), ylim=(PROVEN / 2, 2))
+        ax.legend(fontsize=6, frameon=False, loc="lower left")
+    for ax in axes.flat[len(panels) :]:
+        ax.set_axis_off()
     canvas.savefig(path, dpi=150, bbox_inches="tight")
     return path
+
+
+def _curve(run: Run) -> tuple[list[float], list[float]]:
+    """Seconds and gaps of the best partition and the best bound so far, up to the end."""
+    seconds = [*(p.seconds for p in run.trace), run.result.seconds]
+    incumbents = np.minimum.accumulate([*(p.incumbent for p in run.trace), run.result.objective])
+    bounds = np.maximum.accumulate([*(p.bound for p in run.trace), run.result.lower_bound])
+    gaps = np.where(np.isfinite(incumbents), 1 - bounds / incumbents, 1.0)
+    return seconds, np.clip(gaps, PROVEN, 1.0).tolist()

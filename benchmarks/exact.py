@@ -108,7 +108,8 @@ def run(console: Console) -> None:
             console.print(f"wrote {path}")
     runs = dimensions.run(console)
     if RESULTS.parent.is_dir():
-        console.print(f"wrote {dimensions.draw(runs, RESULTS / 'exact_dimensions.png')}")
+        for path in dimensions.write(runs, RESULTS):
+            console.print(f"wrote {path}")
 
 
 def solve(instance: Instance, time_limit: float = TIME_LIMIT, rel_gap: float = 1e-6) -> Run:

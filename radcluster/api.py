@@ -56,7 +56,8 @@ def solve(
     **settings
         The keys of :class:`radcluster.settings.Settings`: ``time_limit``, ``rel_gap``, ``threads``,
         ``seed``, ``verbose``, ``native``, ``anchored``, ``constraints``, ``formulation``,
-        ``cuts``, ``sdp``, ``step1``, ``step2``, ``step4``, ``repeat``.
+        ``cuts``, ``sdp``, ``step1``, ``step2``, ``step4``, ``repeat``, ``initial``, ``n_jobs``,
+        ``as_printed``.
 
     Returns
     -------

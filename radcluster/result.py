@@ -155,18 +155,26 @@ class Result:
                 ("points", str(len(self.labels))),
                 ("clusters", str(self.n_clusters)),
                 ("objective", f"{self.objective:.9g}"),
-                ("lower bound", f"{self.lower_bound:.9g}"),
-                ("gap", f"{self.gap:.2g}"),
             ]
+            if self.lower_bound <= 0 < self.objective:
+                rows.append(("lower bound", "none known"))
+            else:
+                rows += [("lower bound", f"{self.lower_bound:.9g}"), ("gap", f"{self.gap:.2g}")]
             if self.max_radius is not None:
-                asked = np.max(self.radius)
-                rows.append(("widest cluster", f"{2 * self.max_radius:.6g} of {2 * asked:.6g}"))
+                rows.append(("widest cluster", f"{2 * self.max_radius:.6g} {self._allowed()}"))
         else:
             rows.append(("clusters", str(self.n_clusters)))
             if self.certificate is not None:
                 rows.append(("certificate", str(self.certificate["kind"])))
         by = f"{self.method} with {self.solver}" if self.solver else self.method
         return [*rows, ("method", by), ("seconds", f"{self.seconds:.2f}")]
+
+    def _allowed(self) -> str:
+        """How wide the clusters may be."""
+        low, high = 2 * np.min(self.radius), 2 * np.max(self.radius)
+        if not math.isfinite(low):
+            return "(no limit)"
+        return f"of {high:.6g}" if low == high else f"(limits {low:.6g} to {high:.6g})"
 
     def explain(self) -> str:
         """The certificate in words, or a sentence about the bound."""
@@ -231,6 +239,7 @@ class Result:
         }
 
     def to_json(self, **kwargs) -> str:
+        """The result as JSON text, infinities as null; ``kwargs`` go to :func:`json.dumps`."""
         return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
 
     @classmethod

@@ -133,6 +133,23 @@ def card(title: str, facts: Iterable[tuple[str, object]], *parts: str) -> str:
     return f'<div style="{_CARD}"><b>{escape(title)}</b>{rows}{"".join(parts)}</div>'
 
 
+class Shown:
+    """What shows itself by its name, its status and :meth:`_facts`: in a line and as a card."""
+
+    status: str
+
+    def _facts(self) -> list[tuple[str, object]]:
+        """What a person reads first, in words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name} {text(value)}" for name, value in self._facts())
+        return f"{type(self).__name__}({self.status}: {facts})"
+
+    def _repr_html_(self) -> str:
+        return card(f"{type(self).__name__}: {self.status}", self._facts())
+
+
 def folded(summary: str, inner: str) -> str:
     """HTML that opens on a click."""
     return f"<details><summary>{escape(summary)}</summary>{inner}</details>"

@@ -7,7 +7,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from radcluster import Instance, RadiusKMeans, show, solve
+from radcluster import Instance, RadiusKMeans, min_clusters, min_radius, show, solve
 from radcluster.conic import PSD, SchurBlock
 from radcluster.models import milp, sdp
 from radcluster.progress import History, Progress
@@ -26,11 +26,35 @@ def test_a_long_result_has_a_short_repr():
     assert len(repr(solve(Instance(points, 8), "heuristic"))) < 250
 
 
+def test_how_wide_clusters_may_be():
+    assert "widest cluster 1 of 2," in repr(solve(LINE))
+    assert "widest cluster 1 (no limit)," in repr(solve(LINE.replace(radius=np.inf)))
+    assert "widest cluster 1 (limits 1 to 4)," in repr(solve(LINE.replace(radius=(0.5, 2))))
+
+
+def test_fewest_clusters_and_smallest_radius_show_themselves():
+    fewest, smallest = min_clusters(LINE.points, 1), min_radius(LINE.points, 2)
+    assert repr(fewest).startswith("MinClusters(optimal: clusters 2, no fewer than 2, radius 1,")
+    assert repr(smallest).startswith("MinRadius(optimal: radius 0.5, no smaller than 0.5,")
+    for outcome in (fewest, smallest, min_radius(LINE.points, 4)):
+        assert "array" not in repr(outcome) and "\n" not in repr(outcome)
+        assert "optimal" in outcome._repr_html_() and "clusters" in outcome._repr_html_()
+    impossible = min_clusters(LINE.replace(must_link=[(0, 3)]), 1)
+    assert repr(impossible).startswith("MinClusters(infeasible: clusters none, no fewer than -,")
+
+
 def test_result_as_a_card():
     html = solve(LINE)._repr_html_()
     assert "radcluster result: optimal" in html and "<details>" in html
     refused = solve(LINE.replace(n_clusters=1))._repr_html_()
     assert "pairwise more than 2 apart" in refused
+
+
+def test_a_bound_that_is_not_known_is_not_shown_as_a_number():
+    guessed = solve(LINE, "heuristic")
+    assert guessed.lower_bound == 0
+    assert "lower bound none known" in repr(guessed) and "gap" not in repr(guessed)
+    assert "none known" in guessed._repr_html_()
 
 
 def test_instance_as_a_card():
@@ -85,6 +109,7 @@ def test_cones_show_their_matrix():
     m.psd = PSD([[1, m.x], [m.x, 1]])
     m.big = SchurBlock(order=40)
     assert "order 2" in repr(m.psd) and "x" in m.psd._repr_html_()
+    assert "no values yet" in m.psd._repr_html_() and "nan" not in m.psd._repr_html_()
     m.x.set_value(0.5)
     assert "0.5" in m.psd._repr_html_()  # the margin 1 - .5, and the entry
     assert m.big._repr_html_().count("<td") < 10

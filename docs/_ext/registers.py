@@ -1,12 +1,14 @@
 """Tables that follow from the code: solvers, methods, what a formulation is made of.
 
 Directives: ``solver-table`` (all, or those that take one class of programs), ``method-table``,
-``program`` (the mathematics that opens a module, as written there).
+``program`` (the mathematics that opens a module, as written there), ``measured`` (the table and
+the figure that a benchmark wrote).
 """
 
 from __future__ import annotations
 
 import ast
+import csv
 from pathlib import Path
 
 from docutils import nodes
@@ -84,7 +86,36 @@ class Program(Directive):
         return [nodes.literal_block(text, text, language="text", classes=["program"])]
 
 
+class Measured(Directive):
+    """``{measured} NAME``: the table of ``benchmarks/results/NAME.csv`` and the figure beside it.
+
+    The words of the directive stand for them as long as nothing was measured.
+    """
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self):
+        stem = ROOT / "benchmarks" / "results" / self.arguments[0]
+        data, picture = stem.with_suffix(".csv"), stem.with_suffix(".png")
+        for path in (data, picture):
+            self.state.document.settings.env.note_dependency(str(path))
+        if not data.exists():
+            found = nodes.container()
+            self.state.nested_parse(self.content, self.content_offset, found)
+            return found.children
+        with data.open(newline="") as file:
+            columns, *rows = csv.reader(file)
+        found = [table(columns, rows)]
+        if picture.exists():
+            words = "Gap against seconds, a panel for each size and dimension"
+            source = f"../benchmarks/results/{picture.name}"
+            found.append(nodes.image("", uri=source, alt=words))
+        return found
+
+
 def setup(app):
+    app.add_directive("measured", Measured)
     app.add_directive("solver-table", SolverTable)
     app.add_directive("method-table", MethodTable)
     app.add_directive("program", Program)

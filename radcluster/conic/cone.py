@@ -77,7 +77,8 @@ class ConeData(BlockData):
 
     def _repr_html_(self) -> str:
         margin = value(self.cone.body, exception=False)
-        known = "unknown, variables have no values yet" if margin is None else margin
+        unknown = margin is None or margin != margin
+        known = "unknown, variables have no values yet" if unknown else margin
         return show.card(f"{self.name}: {self.statement()}", [("margin", known)], self._drawn())
 
     def _drawn(self) -> str:

@@ -111,7 +111,7 @@ class PowerConeData(_VectorConeData):
 
 
 def SecondOrderCone(*arguments, rule=None, **keywords):
-    """The constraint |entries| <= t.
+    """The constraint ``|entries| <= t``.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def ExponentialCone(*arguments, rule=None, **keywords):
 
 
 def PowerCone(*arguments, rule=None, **keywords):
-    """The constraint x^alpha y^(1-alpha) >= |z|, x, y >= 0.
+    """The constraint ``x^alpha y^(1-alpha) >= |z|``, x, y >= 0.
 
     Parameters
     ----------

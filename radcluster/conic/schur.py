@@ -133,6 +133,10 @@ class SchurBlockData(MatrixConeData):
         return "[[X, y], [y', s]]" if self.bordered else "X"
 
 
+# The component that the decorator makes of it has no help of its own.
+SchurBlock.__doc__ = SchurBlockData.__doc__  # noqa: F821
+
+
 def PSDVar(order, *sets, **keywords):
     """A positive semidefinite matrix of new variables: a Schur block without border.
 

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from radcluster import show
 from radcluster.clock import Clock
 from radcluster.errors import InputError, SolverFailure
 from radcluster.feasibility import large
@@ -34,8 +35,8 @@ LARGE = 4000
 CLIQUE_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
-class MinClusters:
+@dataclass(frozen=True, repr=False)
+class MinClusters(show.Shown):
     """Outcome of :func:`min_clusters`.
 
     Attributes
@@ -67,6 +68,15 @@ class MinClusters:
     def solved(self) -> bool:
         """Whether there is a partition."""
         return self.labels is not None
+
+    def _facts(self) -> list[tuple[str, object]]:
+        return [
+            ("clusters", "none" if self.n_clusters is None else self.n_clusters),
+            ("no fewer than", "-" if self.lower_bound is None else self.lower_bound),
+            ("radius", self.radius),
+            ("proof", (self.certificate or {}).get("kind", "none needed")),
+            ("seconds", f"{self.seconds:.2f}"),
+        ]
 
     def to_dict(self) -> dict:
         """The outcome as plain JSON types; an infinite radius becomes None."""

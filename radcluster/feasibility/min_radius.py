@@ -20,6 +20,7 @@ from functools import partial
 
 import numpy as np
 
+from radcluster import show
 from radcluster.clock import Clock
 from radcluster.errors import InputError, SolverFailure
 from radcluster.feasibility.covering import Effort, cover_graph
@@ -35,8 +36,8 @@ from radcluster.proof.verify import violations
 EFFORTS = (1.0, 10.0, 100.0, math.inf)
 
 
-@dataclass(frozen=True)
-class MinRadius:
+@dataclass(frozen=True, repr=False)
+class MinRadius(show.Shown):
     """Outcome of :func:`min_radius`.
 
     Attributes
@@ -69,6 +70,15 @@ class MinRadius:
     def solved(self) -> bool:
         """Whether there is a partition."""
         return self.labels is not None
+
+    def _facts(self) -> list[tuple[str, object]]:
+        return [
+            ("radius", f"{self.radius:.9g}"),
+            ("no smaller than", f"{self.lower_bound:.9g}"),
+            ("clusters", self.n_clusters),
+            ("proof", (self.certificate or {}).get("kind", "none needed")),
+            ("seconds", f"{self.seconds:.2f}"),
+        ]
 
     def to_dict(self) -> dict:
         """The outcome as plain JSON types; infinities become None."""

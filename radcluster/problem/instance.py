@@ -47,14 +47,16 @@ class Instance:
     Parameters
     ----------
     points : array or data frame of shape (N, m)
-        One row a point, finite numbers.
+        One row per point, finite numbers.
     n_clusters : int
         K, with 1 <= K <= N; every cluster is non-empty.
     radius : float or sequence of K floats, default inf
         No two points of cluster k lie more than ``2 * radius[k]`` apart. One number holds for
         all clusters; ``inf`` is plain k-means.
-    cannot_link, must_link : iterable of (i, j)
-        Pairs of 0-based point indices kept apart, or kept together.
+    cannot_link : iterable of (i, j)
+        Pairs of points that may not share a cluster, by their positions from 0.
+    must_link : iterable of (i, j)
+        Pairs of points that share a cluster.
     sample_weight : array of N positive numbers, optional
         Weight of each point in the objective; 1 each by default. A weight of 3 counts as three
         copies of the point. The radius does not depend on weights.

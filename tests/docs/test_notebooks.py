@@ -19,7 +19,11 @@ def test_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
     # An error in any cell is raised here; nothing is written back.
     NotebookClient(
-        notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}
+        notebook,
+        timeout=480,  # seconds for a cell; the nine notebooks together take less on a quiet machine
+        startup_timeout=240,  # a kernel that starts slowly on a busy machine is no fault
+        kernel_name="python3",
+        resources={"metadata": {"path": str(FOLDER)}},
     ).execute()
 
 

@@ -100,21 +100,26 @@ def table(rows: list[records.Row]) -> Table:
     return built
 
 
-def draw(rows: list[records.Row]) -> Figure:
-    """One draw by all variants, and the distribution of misassigned points over all draws."""
-    figure, axes = plots.figure(2, 3, width=plots.PAGE, height=3.6)
-    points, sources = sample(SIZES[0], _telling_draw(rows))
-    for (variant, settings), ax in zip(VARIANTS.items(), axes.flat, strict=False):
+def draw(rows: list[records.Row], seed: int | None = None) -> Figure:
+    """One draw by all variants, one below the other, and the misassigned points of all draws."""
+    figure, axes = plots.figure(
+        len(VARIANTS), 2, width=plots.PAGE, height=5.6, sharex="col",
+        gridspec_kw={"width_ratios": (1.7, 1)},
+    )  # fmt: skip
+    points, sources = sample(SIZES[0], _telling_draw(rows) if seed is None else seed)
+    for (variant, settings), ax in zip(VARIANTS.items(), axes[:, 0], strict=True):
         labels = optimal_on_line(points, 3, **settings)
-        wrong = misassigned(labels, sources)
-        title = f"{variant}: {wrong} misassigned"
+        title = f"{variant}: {misassigned(labels, sources)} misassigned"
         plots.strip(points, labels, sources, settings.get("radius"), ax=ax, title=title)
-        ax.tick_params(labelleft=ax in axes[:, 0])
+    grid = axes[0, 1].get_gridspec()
+    for ax in axes[:, 1]:
+        ax.remove()
     series = {}
     for variant in ("k-means", "r = 1.1", "r = 1"):
         numbers = np.sort(report.values(rows, "misassigned", sizes=SIZES[0], variant=variant))
         series[variant] = (numbers, np.arange(1, len(numbers) + 1) / len(numbers))
-    plots.curves(series, "misassigned points", "share of draws", axes.flat[-1], markers=False)
+    right = figure.add_subplot(grid[:, 1])
+    plots.curves(series, "misassigned points", "share of draws", right, "all draws", markers=False)
     return figure
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from rich.table import Table
 
+from radcluster import show
 from radcluster.study.records import Row
 
 
@@ -18,6 +19,18 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
     for row in rows:
         built.add_row(*row)
     return built
+
+
+def shown(table: Table, columns: Iterable[int] | None = None) -> show.Table:
+    """The table for a notebook, or some of its columns, by their positions.
+
+    >>> shown(table("two", ["method", "k"], [["a", "1"], ["b", "2"]]), [1]).column("k")
+    ['1', '2']
+    """
+    chosen = list(table.columns) if columns is None else [table.columns[c] for c in columns]
+    rows = zip(*(column.cells for column in chosen), strict=True)
+    words = [str(part) for part in (table.title, table.caption) if part]
+    return show.Table(tuple(str(c.header) for c in chosen), tuple(rows), title=". ".join(words))
 
 
 def values(rows: Iterable[Row], column: str, **wanted) -> np.ndarray:
