@@ -6,6 +6,7 @@ Part of ``radcluster bench exact``. The column "must" is what an earlier prototy
 from __future__ import annotations
 
 import csv
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,14 +160,19 @@ def measure(case: Case, seconds: float | None = None) -> Run:
     return Run(case, result, trace)
 
 
-def run(console: Console) -> list[Run]:
-    """Print the table, each row as it is found; up to an hour in all."""
+def run(console: Console, only: str = "") -> list[Run]:
+    """Print the table, each row as it is found; up to an hour in all.
+
+    ``only`` takes the instances whose names contain it.
+    """
     _warm_up()
     runs = []
     table = Table(title="in every dimension: exact, two cores")
     for column in COLUMNS:
         table.add_column(column, justify="right" if column in ("s", "objective", "gap") else "left")
     for case in CASES.values():
+        if only not in case.name:
+            continue
         runs.append(measure(case))
         console.print(" | ".join(cells(runs[-1])), style="dim", soft_wrap=True)
         table.add_row(*cells(runs[-1]))
@@ -201,30 +207,49 @@ def _warm_up() -> None:
 
 
 def write(runs: list[Run], folder: Path) -> list[Path]:
-    """The table and the gaps over time as CSV, and the figure."""
+    """The table and the gaps over time as CSV, and the figure.
+
+    Instances that were measured before and are not among the runs keep what is stored of them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     table, gaps = folder / "exact_dimensions.csv", folder / "exact_dimensions_gaps.csv"
+    rows = {row[0]: row for row in _stored(table)} | {run.case.name: cells(run) for run in runs}
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for name, seconds, gap in _stored(gaps):
+        curves.setdefault(name, []).append((float(seconds), float(gap)))
+    curves |= {run.case.name: _curve(run) for run in runs}
     with table.open("w", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, *map(cells, runs)])
+        csv.writer(file).writerows([COLUMNS, *(rows[name] for name in CASES if name in rows)])
     with gaps.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["instance", "seconds", "incumbent", "bound"])
-        for run in runs:
-            for p in run.trace:
-                writer.writerow([run.case.name, f"{p.seconds:.3f}", p.incumbent, p.bound])
-    return [table, gaps, draw(runs, folder / "exact_dimensions.png")]
+        writer.writerow(["instance", "seconds", "gap"])
+        for name in CASES:
+            writer.writerows((name, f"{s:.3f}", f"{gap:.3e}") for s, gap in curves.get(name, ()))
+    return [table, gaps, draw(curves, folder / "exact_dimensions.png")]
 
 
-def draw(runs: list[Run], path: Path) -> Path:
+def _stored(path: Path) -> list[list[str]]:
+    """The rows of a file that was written before, of instances that there still are."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [row for row in csv.reader(file) if row[0] in CASES]
+
+
+def draw(curves: dict[str, list[tuple[float, float]]], path: Path) -> Path:
     """Gap against seconds: one panel for each size and dimension, one curve for each instance."""
-    runs = [run for run in runs if run.trace]
-    panels = [title for title in PANELS.values() if any(run.case.panel == title for run in runs)]
+    cases = [CASES[name] for name in CASES if name in curves]
+    panels = [title for title in PANELS.values() if any(case.panel == title for case in cases)]
     rows = (len(panels) + 1) // 2
     canvas, axes = plots.figure(rows, 2, width=9.0, height=2.9 * rows, squeeze=False)
-    latest = max(run.result.seconds for run in runs)
+    latest = max(curve[-1][0] for curve in curves.values())
     for ax, title in zip(axes.flat, panels, strict=False):
-        curves = {run.case.curve: _curve(run) for run in runs if run.case.panel == title}
-        plots.curves(curves, "seconds", "gap", ax, title, drawstyle="steps-post", markers=False)
+        shown = {
+            case.curve: tuple(zip(*curves[case.name], strict=True))
+            for case in cases
+            if case.panel == title
+        }
+        plots.curves(shown, "seconds", "gap", ax, title, drawstyle="steps-post", markers=False)
         # One scale for all panels, with room for the names below the curves' ends.
         ax.set(xscale="log", yscale="log", xlim=(0.03, 2 * latest), ylim=(PROVEN / 2, 2))
         ax.legend(fontsize=6, frameon=False, loc="lower left")
@@ -234,10 +259,12 @@ def draw(runs: list[Run], path: Path) -> Path:
     return path
 
 
-def _curve(run: Run) -> tuple[list[float], list[float]]:
-    """Seconds and gaps of the best partition and the best bound so far, up to the end."""
+def _curve(run: Run) -> list[tuple[float, float]]:
+    """Seconds and gap of the best partition and the best bound so far, where the gap changes."""
     seconds = [*(p.seconds for p in run.trace), run.result.seconds]
     incumbents = np.minimum.accumulate([*(p.incumbent for p in run.trace), run.result.objective])
     bounds = np.maximum.accumulate([*(p.bound for p in run.trace), run.result.lower_bound])
     gaps = np.where(np.isfinite(incumbents), 1 - bounds / incumbents, 1.0)
-    return seconds, np.clip(gaps, PROVEN, 1.0).tolist()
+    points = list(zip(seconds, np.clip(gaps, PROVEN, 1.0).tolist(), strict=True))
+    changed = [b for a, b in itertools.pairwise(points) if b[1] != a[1]]
+    return [points[0], *changed, points[-1]]

@@ -88,8 +88,20 @@ def cases() -> list[Case]:
     ]
 
 
-def run(console: Console) -> None:
-    """Print the table of instances, the scaling, and what holds in many dimensions."""
+def run(console: Console, only: str = "") -> None:
+    """Print the table of instances, the scaling, and what holds in many dimensions.
+
+    With ``only``, nothing but the instances in many dimensions whose names contain it.
+    """
+    if not only:
+        _column_generation(console)
+    runs = dimensions.run(console, only)
+    if RESULTS.parent.is_dir():
+        for path in dimensions.write(runs, RESULTS):
+            console.print(f"wrote {path}")
+
+
+def _column_generation(console: Console) -> None:
     _warm_up(console)
     table = Table(title="column generation and branch and price")
     for column in ("instance", "must", "s", "objective", "bound", "gap", "status", "nodes"):
@@ -105,10 +117,6 @@ def run(console: Console) -> None:
     console.print(_scaling_table(scaling))
     if RESULTS.parent.is_dir():
         for path in write_scaling(scaling, RESULTS):
-            console.print(f"wrote {path}")
-    runs = dimensions.run(console)
-    if RESULTS.parent.is_dir():
-        for path in dimensions.write(runs, RESULTS):
             console.print(f"wrote {path}")
 
 

@@ -36,11 +36,21 @@ def test_table_gaps_and_figure(tmp_path):
     assert rows[0][:2] == ["iris, K=3", "proven in 20 s"] and rows[0][-2:] == ["sdp_tree"] * 2
     assert float(rows[1][4]) == pytest.approx(0.01)
     lines = list(csv.DictReader(gaps.read_text().splitlines()))
-    assert [float(line["bound"]) for line in lines] == [5.0, 9.0, 8.0, 10.0, 9.9]
+    assert [float(line["gap"]) for line in lines[:3]] == [0.5, 0.1, dimensions.PROVEN]
     assert picture.read_bytes().startswith(b"\x89PNG")
     titles = {ax.get_title() for ax in plt.gcf().axes if ax.has_data()}
     assert titles == {runs[0].case.panel, runs[1].case.panel}
     (curve,) = plt.gcf().axes[0].lines
-    drawn = np.array([0.5, 0.1, 0.1, dimensions.PROVEN, dimensions.PROVEN])  # it never rises
+    drawn = np.array([0.5, 0.1, dimensions.PROVEN, dimensions.PROVEN])  # it never rises
     assert np.allclose(curve.get_ydata(), drawn)
     plt.close("all")
+
+
+def test_what_is_not_measured_again_is_kept(tmp_path):
+    dimensions.write([run("iris, K=3", [5.0]), run("blobs, 5000 x 12, K=8", [9.9])], tmp_path)
+    table, gaps, _ = dimensions.write([run("iris, K=3", [9.0])], tmp_path)
+    plt.close("all")
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [float(row["gap"]) for row in rows] == pytest.approx([0.1, 0.01])
+    lines = list(csv.DictReader(gaps.read_text().splitlines()))
+    assert [line["instance"] for line in lines] == ["iris, K=3"] * 2 + [rows[1]["instance"]] * 2
