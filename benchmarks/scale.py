@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from rich.table import Table
 
+from radcluster.benchmarks import proven
 from radcluster.datasets import two_moons
 
 #: Seconds that the fewest clusters of the stops may take.
@@ -92,6 +97,75 @@ def fewest(points, radius) -> str:
     return f"{found.n_clusters} >= {found.lower_bound} ({gap:.1%})"
 
 
+def spread(points, radius, n_chunks=20) -> str:
+    """Clusters of a dask array read from a file by two worker processes, and what these needed."""
+    import dask
+    import dask.array as da
+    from dask import distributed
+
+    from radcluster import RadiusKMeans
+
+    parts = np.array_split(np.arange(len(points)), n_chunks)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "points.npy"
+        np.save(file, points)
+        chunks = [
+            da.from_delayed(
+                dask.delayed(_read)(str(file), int(part[0]), int(part[-1]) + 1),
+                (len(part), points.shape[1]),
+                dtype=float,
+            )
+            for part in parts
+        ]
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        with (
+            distributed.LocalCluster(processes=True, **options) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            # The fit ends with a check of every diameter, over all chunks.
+            model = RadiusKMeans(None, radius=radius).fit(da.concatenate(chunks))
+            assert model.max_radius_ <= radius * (1 + 1e-9)
+            most = max(client.run(_peak_megabytes).values())
+    bound = len(model.certificate_["points"])
+    return f"{model.n_clusters_} >= {bound}, {most:.0f} MB per worker"
+
+
+def _read(file: str, first: int, last: int) -> np.ndarray:
+    return np.array(np.load(file, mmap_mode="r")[first:last])
+
+
+def _peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+#: What a new process is asked: seconds to import, to fit for the first time, and again.
+_START_UP = """
+import time
+start = time.perf_counter()
+import radcluster
+print(time.perf_counter() - start)
+import numpy as np
+points = np.random.default_rng(0).random((100, 2))
+for _ in range(2):
+    start = time.perf_counter()
+    radcluster.RadiusKMeans().fit(points)
+    print(time.perf_counter() - start)
+"""
+
+
+def start_up(points) -> str:
+    """Seconds of a new process, the least of three; kernels are compiled by then."""
+    del points
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", _START_UP], capture_output=True, text=True, check=True
+        )
+        for _ in range(3)
+    ]
+    seconds = np.array([run.stdout.split() for run in runs], dtype=float).min(axis=0)
+    return "import {:.2f} s, first fit {:.2f} s, next {:.2f} s".format(*seconds)
+
+
 def _rows():
     """Name, ours, peer: each a function with its arguments; the data are drawn in the child."""
     yield "20,000 moons, r=.05", (few, moons, (20_000,), (0.05,)), complete_linkage
@@ -105,6 +179,9 @@ def _rows():
         row = (given, blobs, (100_000, dim), (20, radius))
         yield f"100,000 x {dim}, K=20, r={radius}", row, _mini_batches
     yield "min_clusters, 30,000 stops", (fewest, stops, (30_000,), (1.0,)), None
+    name = "1,000,000 moons as a dask.array, 20 chunks, 2 workers"
+    yield name, (spread, moons, (1_000_000,), (0.05,)), few
+    yield "start-up, 100 points", (start_up, _square, (100,), ()), None
 
 
 def _square(n: int) -> np.ndarray:
@@ -141,18 +218,28 @@ def _child(send, function, data, size, arguments) -> None:
     few(sample, 0.05)
     given(sample[:50], 3, 10.0)
     kmeans(sample[:50], 3)
-    start, busy = time.perf_counter(), time.process_time()
+    start, busy = time.perf_counter(), _cpu_seconds()
     value = function(points, *arguments)
-    seconds, busy = time.perf_counter() - start, time.process_time() - busy
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    send.send((value, seconds, busy, memory))
+    seconds, busy = time.perf_counter() - start, _cpu_seconds() - busy
+    send.send((value, seconds, busy, _peak_megabytes()))
 
 
-def run(console) -> None:
-    """Print the table."""
+def _cpu_seconds() -> float:
+    """Processor time of this process and of those that it started and that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def run(console, only: str = "", proofs: int = proven.INSTANCES) -> None:
+    """Print the table: the rows whose names contain ``only``.
+
+    ``proofs`` is the number of small instances on which the heuristic is put beside a proof.
+    """
     columns = ("s", "CPU s", "MB")
     table = Table("work", "result", *columns, "peer's result", *columns, "times faster (CPU)")
     for name, (function, data, size, arguments), peer in _rows():
+        if only not in name:
+            continue
         ours = measured(function, data, size, arguments)
         cells = [name, *_shown(ours)]
         if peer is not None:
@@ -161,7 +248,10 @@ def run(console) -> None:
             cells += [*_shown(theirs), f"{theirs[2] / ours[2]:.1f}"]
         table.add_row(*cells)
         console.print(" | ".join(cells))
-    console.print(table)
+    if table.row_count:
+        console.print(table)
+    if proofs and only in proven.NAME:
+        proven.run(console, proofs)
 
 
 def _shown(outcome) -> list[str]:

@@ -15,7 +15,15 @@ SUITES = ("foundation", "sdp", "exact", "scale")
 
 @click.command()
 @click.argument("suite", type=click.Choice([*SUITES, "all"]), default="all")
-def command(suite):
+@click.option("--only", default="", metavar="TEXT", help="scale: rows whose names contain it.")
+@click.option(
+    "--proofs",
+    type=click.IntRange(min=0),
+    default=50,
+    show_default=True,
+    help="scale: small instances on which the heuristic is put beside a proof.",
+)
+def command(suite, only, proofs):
     """Run a benchmark suite and print its table."""
     # Wide enough for the tables, in a pipe too.
     console = Console(width=max(Console().width, 110))
@@ -23,4 +31,5 @@ def command(suite):
         raise InputError("the suite sdp compares with CVXPY: pip install cvxpy")
     for name in SUITES if suite == "all" else (suite,):
         console.rule(name)
-        importlib.import_module(f"radcluster.benchmarks.{name}").run(console)
+        options = {"only": only, "proofs": proofs} if name == "scale" else {}
+        importlib.import_module(f"radcluster.benchmarks.{name}").run(console, **options)

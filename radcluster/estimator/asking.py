@@ -19,6 +19,13 @@ from radcluster.estimator.solving import (
 )
 
 
+def checked_limit(seconds) -> float | None:
+    """A time limit: a number of seconds, or None."""
+    if seconds is not None and not (isinstance(seconds, numbers.Real) and seconds >= 0):
+        raise InputError(f"time_limit must be a number of seconds or None, got {seconds!r}")
+    return seconds
+
+
 def chosen_rows(model, space, weights) -> rows_of.Chosen:
     cannot, must = model.cannot_link, model.must_link
     plain = cannot is None and must is None and isinstance(model.init, str)
@@ -26,7 +33,9 @@ def chosen_rows(model, space, weights) -> rows_of.Chosen:
     count = model.n_clusters
     if isinstance(count, numbers.Integral) and count > len(chosen.rows):
         # More clusters than distinct points: duplicates have to be told apart.
-        chosen = rows_of.choose(space, weights, merge=False)
+        apart = rows_of.choose(space, weights, merge=False)
+        if len(chosen.rows) < len(apart.rows):
+            return replace(apart, place=chosen.point_of[apart.rows])
     return chosen
 
 
@@ -60,13 +69,24 @@ def start_of(model, space, chosen: rows_of.Chosen, request: Request) -> Start:
         start = with_fewest_clusters(_instance(model, space, chosen, 1, radius), request)
     else:
         if isinstance(count, str):
-            count = min(DEFAULT_CLUSTERS, len(chosen.rows))
+            count = len(radius) if np.ndim(radius) else min(DEFAULT_CLUSTERS, len(chosen.rows))
         start = Start(_instance(model, space, chosen, count, radius))
+    if isinstance(count, numbers.Integral) and chosen.n_places < count <= len(chosen.rows):
+        start = replace(start, labels=_split_places(chosen, int(count)), settled=True)
     if not isinstance(model.init, str):
         start = replace(start, labels=_initial(model, start, chosen))
     elif model.init != "k-means++":
         raise InputError(f"init must be 'k-means++' or labels, got {model.init!r}")
     return start
+
+
+def _split_places(chosen: rows_of.Chosen, n_clusters: int) -> np.ndarray:
+    """Labels at no cost of points at fewer places than clusters: some places are split."""
+    labels, seen = chosen.place.copy(), np.zeros(len(chosen.place), dtype=bool)
+    seen[np.unique(labels, return_index=True)[1]] = True
+    spare = np.flatnonzero(~seen)[: n_clusters - chosen.n_places]
+    labels[spare] = np.arange(chosen.n_places, n_clusters)
+    return labels
 
 
 def _instance(model, space, chosen: rows_of.Chosen, n_clusters, radius):

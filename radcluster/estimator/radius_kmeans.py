@@ -24,12 +24,14 @@ from radcluster.estimator.collections import (
     predict_collection,
     transform_collection,
 )
+from radcluster.estimator.graph_fit import fit_graph
 from radcluster.estimator.reach import MatrixReach, VectorReach, row_lookup
 from radcluster.estimator.solving import (
     Start,
     solve_request,
 )
-from radcluster.estimator.spaces import Euclidean, make_space
+from radcluster.estimator.spaces import MAX_DENSE, Euclidean, make_space
+from radcluster.estimator.sparse import GraphReach, NeighbourGraph, same_graph, same_rows
 from radcluster.problem.instance import Instance
 from radcluster.problem.partition import sq_diameters
 from radcluster.result import Result, relative_gap
@@ -170,7 +172,7 @@ class RadiusKMeans(TransformerMixin, ClassNamePrefixFeaturesOutMixin, ClusterMix
         InfeasibleError
             When no partition keeps the radius; it says why, and what would be feasible.
         """
-        clock = Clock(self.time_limit)
+        clock = Clock(asking.checked_limit(self.time_limit))
         if is_dask(X):
             return self._fit_collection(X, sample_weight, clock)
         framed = hasattr(X, "index") and hasattr(X, "columns")
@@ -178,8 +180,11 @@ class RadiusKMeans(TransformerMixin, ClassNamePrefixFeaturesOutMixin, ClusterMix
         X = self._validated(X, reset=True)
         space = make_space(X, self.metric)
         weights = rows_of.checked_weights(_check_sample_weight(sample_weight, X, dtype=float))
-        chosen = asking.chosen_rows(self, space, weights)
         request = asking.request_of(self, clock)
+        if isinstance(space, NeighbourGraph) and len(space) > MAX_DENSE:
+            fit_graph(self, X, space, weights, request)
+            return self
+        chosen = asking.chosen_rows(self, space, weights)
         start = asking.start_of(self, space, chosen, request)
         if start.infeasible:
             asking.refuse(self, space, chosen, start.certificate)
@@ -271,6 +276,8 @@ class RadiusKMeans(TransformerMixin, ClassNamePrefixFeaturesOutMixin, ClusterMix
 
     def _reach(self):
         limit = np.broadcast_to(self._space.limit_from(self.radius_), self.n_clusters_)
+        if isinstance(self._space, NeighbourGraph):
+            return GraphReach(self._shaping, self._centers, limit)
         if self._space.vectors is None:
             return MatrixReach(self._shaping, self._centers, limit)
         return VectorReach(self._space.vectors, self._shaping, self._centers, limit)
@@ -304,12 +311,12 @@ class RadiusKMeans(TransformerMixin, ClassNamePrefixFeaturesOutMixin, ClusterMix
     def _known(self, X) -> np.ndarray:
         """Labels of rows of the training data, -1 for other rows."""
         if X.shape == self._fit_X.shape:
-            same = (X != self._fit_X).nnz == 0 if issparse(X) else np.array_equal(X, self._fit_X)
-            if same:
+            same = same_graph if issparse(X) and issparse(self._fit_X) else np.array_equal
+            if issparse(X) == issparse(self._fit_X) and same(X, self._fit_X):
                 return self._known_labels.copy()
-        if issparse(X) or issparse(self._fit_X):
+        if issparse(X) != issparse(self._fit_X):
             return np.full(X.shape[0], -1, dtype=np.int64)
-        hit = row_lookup(self._fit_X, X)
+        hit = (same_rows if issparse(X) else row_lookup)(self._fit_X, X)
         return np.where(hit >= 0, self._known_labels[hit], -1)
 
     def fit_predict(self, X, y=None, sample_weight=None) -> np.ndarray:
@@ -343,6 +350,7 @@ class RadiusKMeans(TransformerMixin, ClassNamePrefixFeaturesOutMixin, ClusterMix
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric == "precomputed"
+        tags.input_tags.positive_only = self.metric == "precomputed"
         return tags
 
 

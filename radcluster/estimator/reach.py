@@ -1,8 +1,8 @@
 """Which cluster takes a new point without becoming wider than 2r.
 
-A cluster takes x when no member lies more than 2r from x. With coordinates, its centre then lies
-within 2r of x too, since the centre is in the convex hull of the members: a tree over the centres
-names the few clusters worth asking. The farthest member from x is a corner of that hull, so in low
+A cluster takes x when no member lies more than 2r from x. With coordinates, any mean of its members
+then lies within 2r of x too, since it is in their convex hull: a tree over such means names the few
+clusters worth asking. The farthest member from x is a corner of that hull, so in low
 dimension a cluster is known by its corners.
 """
 
@@ -31,6 +31,8 @@ class VectorReach:
         cuts = np.searchsorted(labels[order], np.arange(1, len(centers)))
         self.members = [corners(vectors[part]) for part in np.split(order, cuts)]
         self.tree = cKDTree(centers)
+        # Centres on a sphere are in no convex hull.
+        self.inner = cKDTree(np.array([part.mean(axis=0) for part in self.members]))
 
     def nearest(self, queries) -> np.ndarray:
         """The nearest centre of each query."""
@@ -65,12 +67,12 @@ class VectorReach:
         return found
 
     def _candidates(self, queries):
-        """Queries and the clusters whose centres lie within reach, nearest first."""
+        """Queries and the clusters with a mean within reach, the nearest centre first."""
         reach = np.sqrt(diameter_limit(self.radii.max())) * (1 + 1e-9)
         if np.isinf(reach):
             row, cluster = (a.ravel() for a in np.indices((len(queries), len(self.centers))))
         else:
-            near = self.tree.query_ball_point(queries, reach)
+            near = self.inner.query_ball_point(queries, reach)
             row = np.repeat(np.arange(len(queries)), [len(clusters) for clusters in near])
             cluster = np.array([k for clusters in near for k in clusters], dtype=np.int64)
         gap = np.square(queries[row] - self.centers[cluster]).sum(axis=1)

@@ -23,12 +23,19 @@ MAX_MERGED = 50_000
 class Chosen:
     """Points of an instance: row ``rows[p]`` stands for point p.
 
-    ``point_of[i]`` is the point of row i, -1 for a row that is left out.
+    ``point_of[i]`` is the point of row i, -1 for a row that is left out. Where equal rows are kept
+    apart because more clusters than places are asked for, ``place[p]`` is the place of point p.
     """
 
     rows: np.ndarray
     weights: np.ndarray
     point_of: np.ndarray
+    place: np.ndarray | None = None
+
+    @property
+    def n_places(self) -> int:
+        """How many different places are known of: the points, where that is not looked at."""
+        return len(self.rows) if self.place is None else int(self.place.max()) + 1
 
     @property
     def n_rows(self) -> int:
@@ -88,11 +95,11 @@ def checked_weights(weights: np.ndarray) -> np.ndarray:
 def choose(space, weights: np.ndarray, *, merge: bool) -> Chosen:
     """The rows to cluster, equal ones merged where that is asked for and possible."""
     kept = np.flatnonzero(weights > 0)
-    if not merge or space.vectors is None or len(kept) > MAX_MERGED:
+    if not merge or space.keys is None or len(kept) > MAX_MERGED:
         point_of = np.full(len(weights), -1)
         point_of[kept] = np.arange(len(kept))
         return Chosen(kept, weights[kept], point_of)
-    data = space.vectors[kept]
+    data = space.keys[kept]
     order = np.lexsort(data.T[::-1])
     fresh = np.ones(len(order), dtype=bool)
     fresh[1:] = (np.diff(data[order], axis=0) != 0).any(axis=1)

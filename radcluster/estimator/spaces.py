@@ -31,6 +31,11 @@ class Space(ABC):
     #: Whether there are coordinates with Euclidean distances.
     vectors: np.ndarray | None = None
 
+    @property
+    def keys(self) -> np.ndarray | None:
+        """Rows that are equal where the data are the same place; None where that is not known."""
+        return self.vectors
+
     @abstractmethod
     def __len__(self) -> int: ...
 
@@ -182,8 +187,14 @@ class Matrix(Space):
     def __len__(self):
         return len(self.distances)
 
+    @property
+    def keys(self):
+        return None if self.metric == "precomputed" else self.X
+
     def query(self, X):
         if self.metric == "precomputed":
+            if issparse(X):
+                raise InputError("the fit saw a dense matrix of distances: give dense rows")
             return np.asarray(X, dtype=float)
         try:
             found = cdist(X, self.X, self.metric)
@@ -219,7 +230,7 @@ def precomputed(X) -> np.ndarray:
     # Metrics computed by dot products are off by this much.
     rounding = 1e-12 * float(X.max())
     if X.min() < -rounding:
-        raise InputError("a precomputed distance is negative")
+        raise InputError("Negative values in data: a precomputed distance is negative")
     if np.abs(np.diagonal(X)).max() > rounding:
         row = int(np.abs(np.diagonal(X)).argmax())
         raise InputError(f"the precomputed distance of row {row} to itself is {X[row, row]:g}")

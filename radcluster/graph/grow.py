@@ -21,8 +21,9 @@ SLICE = 20_000_000
 
 #: Free neighbours of each point, and the free points with so many of them as linked lists.
 _Queue = namedtuple("_Queue", "free head after before")
-#: Scratch room: candidates, their places, -1 for other points, and their conflicts.
-_Room = namedtuple("_Room", "members place clashes")
+#: Scratch room: candidates, whether a point is one, how many candidates are its neighbours; and how
+#: many neighbours a point has lost to the cluster just made, and the points that lost any.
+_Room = namedtuple("_Room", "members candidate near lost losers")
 
 
 def grow(neighbours: Neighbours, clock: Clock, *, spread: float = 0.0, seed: int = 0):
@@ -39,7 +40,13 @@ def grow(neighbours: Neighbours, clock: Clock, *, spread: float = 0.0, seed: int
         np.empty(n, np.int64),
         np.empty(n, np.int64),
     )
-    room = _Room(np.empty(n, np.int64), np.full(n, -1, np.int64), np.empty(n, np.int64))
+    room = _Room(
+        np.empty(n, np.int64),
+        np.zeros(n, np.uint8),
+        np.empty(n, np.int32),
+        np.zeros(n, np.int32),
+        np.empty(n, np.int64),
+    )
     noise = np.zeros(n)
     if spread:
         noise = np.random.default_rng(seed).random(n) * spread
@@ -83,7 +90,7 @@ def _dequeue(queue, i):
 @kernel
 def _grow(start, index, labels, queue, room, noise, used, budget):
     """Make clusters ``used``, ``used + 1``, ... for about so many steps; -1 when all is done."""
-    members, place = room.members, room.place
+    members = room.members
     low = 0
     work = 0
     while work < budget:
@@ -97,61 +104,85 @@ def _grow(start, index, labels, queue, room, noise, used, budget):
             if labels[index[p]] < 0:
                 members[size] = index[p]
                 size += 1
-        work += _prune(start, index, size, room, noise)
+        size, more = _prune(start, index, size, room, noise)
         members[size] = seed
-        place[seed] = 0
-        for t in range(size + 1):
-            i = members[t]
-            if place[i] < 0:
-                continue
-            place[i] = -1
-            labels[i] = used
-            _dequeue(queue, i)
-            for p in range(start[i], start[i + 1]):
-                j = index[p]
-                if labels[j] < 0:
-                    _dequeue(queue, j)
-                    queue.free[j] -= 1
-                    _enqueue(queue, j)
-                    if queue.free[j] < low:
-                        low = queue.free[j]
-            work += start[i + 1] - start[i]
+        size += 1
+        for t in range(size):
+            labels[members[t]] = used
+            _dequeue(queue, members[t])
+        low = min(low, _tell_neighbours(start, index, labels, queue, size, room))
+        for t in range(size):
+            more += start[members[t] + 1] - start[members[t]]
+        work += more
         used += 1
     return used
 
 
 @helper
-def _prune(start, index, size, room, noise):
-    """Let candidates leave until none conflicts; those that stay have ``place`` >= 0."""
-    members, place, clashes = room.members, room.place, room.clashes
+def _tell_neighbours(start, index, labels, queue, size, room):
+    """Take a new cluster's members from the counts of free neighbours; the least of these now."""
+    lost, losers = room.lost, room.losers
+    count = 0
     for t in range(size):
-        place[members[t]] = t
+        i = room.members[t]
+        for p in range(start[i], start[i + 1]):
+            j = index[p]
+            if lost[j] == 0:
+                losers[count] = j
+                count += 1
+            lost[j] += 1
+    least = len(queue.head)
+    for t in range(count):
+        j = losers[t]
+        if labels[j] < 0:
+            _dequeue(queue, j)
+            queue.free[j] -= lost[j]
+            _enqueue(queue, j)
+            least = min(least, queue.free[j])
+        lost[j] = 0
+    return least
+
+
+@helper
+def _prune(start, index, size, room, noise):
+    """Let candidates leave until none conflicts; how many stay, in front, and the work done."""
+    members, candidate, near = room.members, room.candidate, room.near
+    for t in range(size):
+        candidate[members[t]] = 1
     work = 0
     for t in range(size):
         i = members[t]
-        near = 1
+        found = 1
         for p in range(start[i], start[i + 1]):
-            near += place[index[p]] >= 0
-        clashes[t] = size - near
+            found += candidate[index[p]]
+        near[i] = found
         work += start[i + 1] - start[i]
+    for t in range(size):
+        candidate[members[t]] = 0
+    gone = -1
     while True:
+        # The one that left last is skipped; the others close up in their order.
+        kept = 0
         worst = -1
         highest = 0.0
+        alive = size - (gone >= 0)
         for t in range(size):
-            if place[members[t]] >= 0 and clashes[t] > 0:
-                score = clashes[t] * (1.0 + noise[members[t]])
+            i = members[t]
+            if i == gone:
+                continue
+            members[kept] = i
+            kept += 1
+            clashes = alive - near[i]
+            if clashes > 0:
+                score = clashes * (1.0 + noise[i])
                 if score > highest:
                     highest = score
-                    worst = t
+                    worst = i
+        size = kept
         if worst < 0:
-            return work
-        i = members[worst]
-        place[i] = -1
-        # All that stay lose a conflict, but for the neighbours of i.
-        for t in range(size):
-            clashes[t] -= 1
-        for p in range(start[i], start[i + 1]):
-            t = place[index[p]]
-            if t >= 0:
-                clashes[t] += 1
-        work += size + start[i + 1] - start[i]
+            return size, work
+        # Points that are no candidates are counted down too, which does no harm.
+        for p in range(start[worst], start[worst + 1]):
+            near[index[p]] -= 1
+        gone = worst
+        work += size + start[worst + 1] - start[worst]

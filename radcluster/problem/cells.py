@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from radcluster.problem.grid import MOST_CELLS, Cells
+from radcluster.problem.grid import MOST_CELLS, Cells, Reach
 
 
 def cell_labels(points: np.ndarray, side: float) -> np.ndarray:
@@ -16,10 +16,10 @@ def cell_labels(points: np.ndarray, side: float) -> np.ndarray:
 
 
 def cell_order(points: np.ndarray, limit: float) -> np.ndarray:
-    """The points in the order of cells as wide as the reach."""
+    """The points in the order in which their neighbours are sought."""
     if limit <= 0 or not np.isfinite(limit):
         return np.arange(len(points))
-    return Cells(points, np.sqrt(limit) * (1 + 1e-9)).order
+    return Reach(points, limit).order
 
 
 def compatible_cells(points: np.ndarray, limit: float) -> np.ndarray | None:

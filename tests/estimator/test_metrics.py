@@ -7,8 +7,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import haversine_distances
 from sklearn.neighbors import radius_neighbors_graph
 
-from radcluster import InfeasibleError, InputError, RadiusKMeans
-from radcluster.estimator import spaces
+from radcluster import InfeasibleError, InputError, RadiusKMeans, SolverFailure
+from radcluster.estimator import radius_kmeans, spaces
 from radcluster.estimator.spaces import EARTH_RADIUS
 
 SEEDS = range(3)
@@ -122,6 +122,70 @@ def test_sparse_graph_equals_dense_matrix(seed):
     assert widest(cdist(X, X), model.labels_) <= 0.3, f"seed {seed}"
     assert model.inertia_ == pytest.approx(pairwise_cost(cdist(X, X), model.labels_))
     assert np.array_equal(model.predict(graph), model.labels_)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_large_graphs_are_searched_by_their_stored_pairs(seed, monkeypatch):
+    monkeypatch.setattr(radius_kmeans, "MAX_DENSE", 100)
+    rng = np.random.default_rng(seed)
+    X, weights = rng.random((400, 2)), rng.integers(0, 4, 400)
+    X[5] = X[6]
+    D, radius = cdist(X, X), 0.1
+    graph = radius_neighbors_graph(X, 0.3, mode="distance")
+    model = RadiusKMeans(None, radius=radius, metric="precomputed", random_state=0)
+    model.fit(graph, sample_weight=weights)
+    labels, clustered = model.labels_, weights > 0
+    assert labels[clustered].min() == 0, f"seed {seed}"
+    inside = np.where(clustered, labels, -1)
+    kept = np.ix_(clustered, clustered)
+    assert widest(D[kept], labels[clustered]) <= 2 * radius * (1 + 1e-9), f"seed {seed}"
+    assert model.max_radius_ == pytest.approx(widest(D[kept], labels[clustered]) / 2)
+    cost = pairwise_cost(D[kept], labels[clustered], weights[clustered].astype(float))
+    assert model.inertia_ == pytest.approx(cost), f"seed {seed}"
+    assert np.array_equal(inside[model.medoid_indices_], np.arange(model.n_clusters_))
+    assert np.array_equal(model.predict(graph), labels)
+    assert np.array_equal(model.predict(graph[30:60]), labels[30:60])
+    points = RadiusKMeans(None, radius=radius, method="heuristic").fit(X[clustered])
+    assert model.n_clusters_ <= 1.1 * points.n_clusters_, f"seed {seed}"
+    more = RadiusKMeans(150, radius=radius, metric="precomputed", random_state=0).fit(graph)
+    assert more.n_clusters_ == 150 and more.labels_.max() == 149
+    assert more.inertia_ == pytest.approx(pairwise_cost(D, more.labels_))
+    with pytest.raises(SolverFailure, match="proves nothing"):
+        RadiusKMeans(3, radius=radius, metric="precomputed").fit(graph)
+    with pytest.raises(InputError, match="links"):
+        RadiusKMeans(radius=radius, metric="precomputed", must_link=[(0, 1)]).fit(graph)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_queries_of_a_graph_as_of_a_dense_matrix(seed):
+    rng = np.random.default_rng(seed)
+    X, Q = rng.random((90, 2)), rng.random((40, 2)) * 1.2 - 0.1
+    Q[0] = X[3]
+    D = cdist(X, X)
+    graph = radius_neighbors_graph(X, 0.31, mode="distance")
+    model = RadiusKMeans(None, radius=0.15, metric="precomputed", random_state=0).fit(graph)
+    far = cdist(Q, X)
+    takes = np.array([(far[:, model.labels_ == k] <= 0.3).all(1) for k in range(model.n_clusters_)])
+    gaps = np.where(takes.T, far[:, model.medoid_indices_], np.inf)
+    expected = np.where(takes.T.any(axis=1), gaps.argmin(axis=1), -1)
+    near = csr_array(np.where(far <= 0.31, far + 1e-300, 0.0))
+    assert np.array_equal(model.predict(near), expected), f"seed {seed}"
+    assert np.array_equal(model.predict(far), expected), f"seed {seed}"
+    assert model.predict(near, outside="nearest").min() >= 0
+    dense = RadiusKMeans(None, radius=0.15, metric="precomputed", random_state=0).fit(D)
+    with pytest.raises(InputError, match="dense rows"):
+        dense.predict(near)
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "haversine", "euclidean"])
+def test_weights_are_copies_in_every_metric(metric):
+    X, weights = stops(4, n=30), np.random.default_rng(4).integers(1, 4, 30)
+    parameters = {"radius": 8.0 if metric == "haversine" else 0.1, "metric": metric}
+    weighted = RadiusKMeans(**parameters, random_state=0).fit(X, sample_weight=weights)
+    copies = np.repeat(np.arange(30), weights)
+    copied = RadiusKMeans(**parameters, random_state=0).fit(X[copies])
+    assert np.array_equal(copied.labels_, weighted.labels_[copies])
+    assert copied.inertia_ == pytest.approx(weighted.inertia_)
 
 
 def test_what_is_not_stored_is_too_far():

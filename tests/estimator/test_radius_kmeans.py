@@ -220,6 +220,14 @@ def test_odd_data():
         RadiusKMeans(4).fit([[0.0], [1.0]])
 
 
+def test_more_clusters_than_places():
+    X = np.repeat(np.random.default_rng(0).random((20, 2)), 200, axis=0)
+    model = RadiusKMeans(30, random_state=0).fit(X)
+    assert model.n_clusters_ == 30 and np.array_equal(np.unique(model.labels_), np.arange(30))
+    assert model.inertia_ == pytest.approx(0.0, abs=1e-20) and model.status_ == "optimal"
+    assert model.max_radius_ == 0.0 and np.array_equal(model.predict(X), model.labels_)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -231,6 +239,8 @@ def test_odd_data():
         ({"metric": "nonsense"}, "nonsense"),
         ({"init": "random"}, "init"),
         ({"n_init": 0}, "n_init"),
+        ({"time_limit": "long"}, "time_limit"),
+        ({"time_limit": -1}, "time_limit"),
         ({"cannot_link": [(0, 9)]}, "row"),
         ({"cannot_link": [(0.5, 1)]}, "whole numbers"),
     ],
