@@ -15,7 +15,9 @@ SUITES = ("foundation", "sdp", "exact", "scale")
 
 @click.command()
 @click.argument("suite", type=click.Choice([*SUITES, "all"]), default="all")
-@click.option("--only", default="", metavar="TEXT", help="scale: rows whose names contain it.")
+@click.option(
+    "--only", default="", metavar="TEXT", help="exact, scale: rows whose names contain it."
+)
 @click.option(
     "--proofs",
     type=click.IntRange(min=0),
@@ -31,5 +33,7 @@ def command(suite, only, proofs):
         raise InputError("the suite sdp compares with CVXPY: pip install cvxpy")
     for name in SUITES if suite == "all" else (suite,):
         console.rule(name)
-        options = {"only": only, "proofs": proofs} if name == "scale" else {}
+        options = {"only": only} if name in ("exact", "scale") else {}
+        if name == "scale":
+            options["proofs"] = proofs
         importlib.import_module(f"radcluster.benchmarks.{name}").run(console, **options)
