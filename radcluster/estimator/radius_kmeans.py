@@ -52,9 +52,9 @@ class RadiusKMeans(TransformerMixin, ClassNamePrefixFeaturesOutMixin, ClusterMix
     method : str, default="auto"
         ``"heuristic"`` searches for a good partition, ``"exact"`` for the best one with a proof.
         ``"auto"`` is exact up to 25 distinct points and heuristic beyond; up to 300 it also looks
-        for a bound, for .2 seconds. With a ``time_limit``, up to 300 points, it tries to improve
-        and to prove the partition for as long as that lasts. Any other method of
-        :func:`radcluster.solve` may be named.
+        for a bound, for .2 seconds. With a ``time_limit``, up to 300 points or with more than 100
+        points per cluster, it tries to improve and to prove the partition for as long as that
+        lasts. Any other method of :func:`radcluster.solve` may be named.
     metric : str, default="euclidean"
         ``"euclidean"``: centres are means. ``"haversine"``: columns are latitude and longitude
         in degrees, the radius is in km, centres are spherical means in degrees (the mean of the

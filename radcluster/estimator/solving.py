@@ -13,6 +13,7 @@ from radcluster.clock import Clock
 from radcluster.errors import InputError, SolverFailure
 from radcluster.feasibility.min_clusters import fewest_clusters
 from radcluster.feasibility.min_radius import smallest_radius
+from radcluster.methods.exact import COLGEN_SIZE
 from radcluster.methods.heuristic.search import fewest_partition
 from radcluster.methods.register import METHODS
 from radcluster.problem.instance import Instance
@@ -78,7 +79,7 @@ class Start:
 def with_fewest_clusters(instance: Instance, request: Request) -> Start:
     """The instance with as few clusters as its radius allows, by proof where that is quick."""
     if instance.n_points > FEWEST_POINTS:
-        labels = fewest_partition(instance, clock=request.clock, seed=request.seed)
+        labels = fewest_partition(instance, clock=request.clock, seed=request.seed, cheaper=True)
         if labels is not None:
             return Start(instance.replace(n_clusters=int(labels.max()) + 1), labels, settled=True)
     found = fewest_clusters(instance, time_limit=request.seconds(FEWEST_SECONDS))
@@ -105,7 +106,8 @@ def solve_request(start: Start, request: Request) -> Result:
 
     Without a time limit, ``auto`` finds the same labels however fast the machine is: those of
     ``exact`` for a handful of points, else those of ``heuristic``. Only the bound depends on the
-    time that it was given. With a time limit, all the time left goes to ``exact``.
+    time that it was given. With a time limit, all the time left goes to ``exact``, for few points
+    and for large clusters.
     """
     if request.method != "auto" and request.method not in METHODS:
         raise InputError(f"unknown method {request.method!r}. Valid: auto, {', '.join(METHODS)}.")
@@ -117,14 +119,24 @@ def solve_request(start: Start, request: Request) -> Result:
     if request.method == "auto" and (several or start.instance.n_points <= EXACT_POINTS):
         return _run(start, request, "exact", request.clock.left, request.seed)
     small = start.instance.n_points <= PROOF_POINTS
+    bounded = small or _is_bounded_soon(start.instance, request)
     result = _best_heuristic(start, request, required=request.method == "heuristic" or not small)
-    if request.method == "heuristic" or not small:
+    if request.method == "heuristic" or not bounded:
         return result
     if result is None:
         return _run(start, request, "exact", request.clock.left, request.seed)
     if result.status == Status.INFEASIBLE or request.clock.expired:
         return result
     return _with_proof(replace(start, labels=result.labels), request, result)
+
+
+def _is_bounded_soon(instance: Instance, request: Request) -> bool:
+    """Whether time was given, and ``exact`` has a bound for so many points: large clusters."""
+    return (
+        request.clock.left is not None
+        and instance.points is not None
+        and instance.n_points > COLGEN_SIZE * instance.n_clusters
+    )
 
 
 def _with_proof(start: Start, request: Request, result: Result) -> Result:
@@ -172,6 +184,7 @@ def _run(start: Start, request: Request, method: str, seconds: float | None, see
     settings = Settings(
         method=method,
         solver=request.solver if method != "heuristic" else None,
+        n_jobs=request.n_jobs if method == "exact" else None,
         time_limit=seconds,
         rel_gap=request.rel_gap,
         seed=seed,

@@ -34,7 +34,7 @@ _Room = namedtuple("_Room", "hits near mark")
 _Points = namedtuple("_Points", "centers mass start neighbours")
 
 
-def improve(problem, groups, clock: Clock | None = None) -> np.ndarray:
+def improve(problem, groups, clock: Clock | None = None, sweeps: int = MOST_SWEEPS) -> np.ndarray:
     """Move and exchange groups while that lowers the cost; ``groups`` is left alone.
 
     ``problem`` has ``centers``, ``mass``, ``start``, ``neighbours`` and ``n_clusters``, as
@@ -54,7 +54,7 @@ def improve(problem, groups, clock: Clock | None = None) -> np.ndarray:
     np.add.at(sums.sums, state.labels, problem.centers * problem.mass[:, None])
     np.add.at(sums.total, state.labels, problem.mass)
     cost = partition_cost(problem, state.labels)
-    for _ in range(MOST_SWEEPS):
+    for _ in range(sweeps):
         gain, at = 0.0, 0
         while at < len(state.labels) and not clock.expired:
             at, more = _sweep(points, state, sums, room, at, SLICE)

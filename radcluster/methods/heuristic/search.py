@@ -11,6 +11,7 @@ fits in memory, distances are computed as they are needed.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +39,8 @@ SECONDS_PER_POINT = 1e-6
 EACH_KIND = 5
 #: Sweeps of Lloyd's algorithm where there are no lists of neighbours.
 SWEEPS = 20
+#: Sweeps over all points once there are as few clusters as can be found.
+LAST_SWEEPS = 10
 
 
 def heuristic_partition(
@@ -139,12 +142,18 @@ def _split(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 
 
 def fewest_partition(
-    source, radius: float | None = None, *, clock: Clock | None = None, seed: int = 0
+    source,
+    radius: float | None = None,
+    *,
+    clock: Clock | None = None,
+    seed: int = 0,
+    cheaper: bool = False,
 ) -> np.ndarray | None:
     """Labels of a partition into few clusters; their number is not given.
 
     ``source`` is an Instance, whose own number of clusters plays no part, or an array of points
-    with a ``radius``. None when must-links contradict, or when the clock ran out too soon.
+    with a ``radius``. With ``cheaper`` points are moved and exchanged afterwards while that lowers
+    the cost. None when must-links contradict, or when the clock ran out too soon.
 
     >>> int(fewest_partition(np.array([[0.0], [1.0], [2.0], [5.0]]), 0.5).max()) + 1
     3
@@ -159,15 +168,20 @@ def fewest_partition(
         # Points of one cell next to each other: quicker to list, and to read.
         order = cell_order(instance.points, limit)
         if not np.array_equal(order, np.arange(len(order))):
-            labels = fewest_partition(
-                instance.points[order], instance.radius, clock=clock, seed=seed
+            ordered = Instance(
+                instance.points[order], 1, instance.radius, sample_weight=instance.weights[order]
             )
+            labels = fewest_partition(ordered, clock=clock, seed=seed, cheaper=cheaper)
             return None if labels is None else labels[np.argsort(order)]
     try:
         problem = _problem(instance, clock)
         if problem is None:
             return None
-        labels = few_clusters(_lists_of(problem), clock, seed=seed)[problem.labels]
+        groups = few_clusters(_lists_of(problem), clock, seed=seed)
+        if cheaper and groups.min() >= 0:
+            settled = replace(problem, n_clusters=int(groups.max()) + 1)
+            groups = improve(settled, groups, clock, LAST_SWEEPS)
+        labels = groups[problem.labels]
         if labels.min() >= 0:
             return labels
     except TooManyPairs:

@@ -6,10 +6,8 @@ up to no more than the whole: a cluster of points costs at least the sum of what
 Splitting a cluster costs no more either, so each part may take exactly K clusters. So the bounds of
 the parts add up to a bound of the whole. That needs distances of points; for others it may fail.
 
-A part that the time did not reach counts with its *spectral bound*: in Y of the relaxation,
-<C, Y> = tr G - <G, Y> with G the Gram matrix of the centred, weighted points, and Y has K - 1
-eigenvalues 1 on the complement of u, so the cost is at least the sum of all eigenvalues of the
-scatter matrix but the K - 1 largest. It is there at once, but 0 along at most K - 1 axes.
+A part that the time did not reach counts with its spectral bound
+(:mod:`radcluster.relaxation.spectral`).
 """
 
 from __future__ import annotations
@@ -34,6 +32,7 @@ from radcluster.problem.partition import cluster_centers, objective_of
 from radcluster.progress import Progress
 from radcluster.relaxation.engine.fixing import propagated
 from radcluster.relaxation.engine.program import build_program
+from radcluster.relaxation.spectral import spectral_bound
 from radcluster.result import StepReport
 from radcluster.settings import Settings
 from radcluster.status import Status
@@ -212,24 +211,6 @@ class PartsSearch:
             status=status,
             note=f"{self.parts} parts of about {self.size} points",
         )
-
-
-def spectral_bound(points: np.ndarray, weights: np.ndarray, n_clusters: int) -> float:
-    """The sum of all eigenvalues of the scatter matrix but the K - 1 largest.
-
-    >>> round(spectral_bound(np.diag([3.0, 2.0, 1.0]), np.ones(3), 2), 6)
-    2.333333
-    """
-    n, dim = points.shape
-    centred = points - np.average(points, axis=0, weights=weights)
-    values = np.linalg.eigvalsh((centred * weights[:, None]).T @ centred)
-    eps, whole = np.finfo(float).eps, float(np.abs(values).sum())
-    # Entries of X, the centred points times roots of weights, are wrong by E, so X'X by at most
-    # 2 |X| |E| + |E|^2 in the sum of eigenvalues; sums of n products are wrong by the rest.
-    wrong = (n + 8) * eps * float(np.abs(points).max()) * np.sqrt(weights.sum() * dim)
-    rounding = wrong * (2 * np.sqrt(whole) + wrong) + 8 * (n + dim) * eps * whole
-    kept = values[: max(dim - n_clusters + 1, 0)]
-    return max(float(kept.sum() - rounding), 0.0)
 
 
 def restricted(instance: Instance, points: np.ndarray) -> Instance:

@@ -9,7 +9,8 @@ from cases import brute_force, random_instance
 from radcluster import InputError, Instance, solve
 from radcluster.clock import Clock
 from radcluster.methods.sdp_tree.deal import deal
-from radcluster.methods.sdp_tree.parts import PartsSearch, part_bound, restricted, spectral_bound
+from radcluster.methods.sdp_tree.parts import PartsSearch, part_bound, restricted
+from radcluster.relaxation.spectral import spectral_bound
 from radcluster.settings import Settings
 
 
