@@ -1,4 +1,4 @@
-"""Clusters of a sparse graph of distances with more rows than a matrix of all pairs allows.
+"""Clusters of a sparse graph of distances with many rows, without a matrix of all pairs.
 
 Only stored pairs are looked at: who may join whom, what a cluster costs, and in the end whether
 every two rows of a cluster are stored and within 2r.
@@ -14,7 +14,8 @@ import numpy as np
 from radcluster.clock import Clock
 from radcluster.errors import InputError, SolverFailure
 from radcluster.estimator.rows import first_seen
-from radcluster.estimator.solving import DEFAULT_CLUSTERS, Request
+from radcluster.estimator.solving import DEFAULT_CLUSTERS, FEWEST_POINTS, Request
+from radcluster.estimator.spaces import MAX_DENSE
 from radcluster.estimator.sparse import NeighbourGraph
 from radcluster.graph.fewest import few_clusters
 from radcluster.problem.instance import diameter_limit
@@ -77,19 +78,33 @@ def fit_graph(model, X, space: NeighbourGraph, weights: np.ndarray, request: Req
     )
 
 
+def is_listed(model, n_rows: int) -> bool:
+    """Whether only stored pairs are looked at: all pairs are too many, or would take longer."""
+    if n_rows > MAX_DENSE:
+        return True
+    given = isinstance(model.n_clusters, numbers.Integral)
+    return n_rows > FEWEST_POINTS and not given and _refusal(model) is None
+
+
 def _check(model) -> None:
     """Refuse what stored pairs alone cannot do."""
-    what = "a sparse graph of this many rows"
+    why = _refusal(model)
+    if why is not None:
+        raise InputError(f"a sparse graph of this many rows {why}")
+
+
+def _refusal(model) -> str | None:
     if model.radius is None or np.ndim(model.radius):
-        raise InputError(f"{what} needs one radius, got {model.radius!r}")
+        return f"needs one radius, got {model.radius!r}"
     if not model.radius > 0:
-        raise InputError(f"{what} needs a positive radius, got {model.radius!r}")
+        return f"needs a positive radius, got {model.radius!r}"
     if model.cannot_link is not None or model.must_link is not None:
-        raise InputError(f"{what} takes no links: leave a pair out of the graph to keep it apart")
+        return "takes no links: leave a pair out of the graph to keep it apart"
     if not isinstance(model.init, str):
-        raise InputError(f"{what} takes no labels to start from")
+        return "takes no labels to start from"
     if model.method not in ("auto", "heuristic"):
-        raise InputError(f"{what} takes method 'auto' or 'heuristic', got {model.method!r}")
+        return f"takes method 'auto' or 'heuristic', got {model.method!r}"
+    return None
 
 
 def _within(space: NeighbourGraph, kept, radius, weights) -> _Graph:

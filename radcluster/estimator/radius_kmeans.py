@@ -24,13 +24,13 @@ from radcluster.estimator.collections import (
     predict_collection,
     transform_collection,
 )
-from radcluster.estimator.graph_fit import fit_graph
+from radcluster.estimator.graph_fit import fit_graph, is_listed
 from radcluster.estimator.reach import MatrixReach, VectorReach, row_lookup
 from radcluster.estimator.solving import (
     Start,
     solve_request,
 )
-from radcluster.estimator.spaces import MAX_DENSE, Euclidean, make_space
+from radcluster.estimator.spaces import Euclidean, make_space
 from radcluster.estimator.sparse import GraphReach, NeighbourGraph, same_graph, same_rows
 from radcluster.problem.instance import Instance
 from radcluster.problem.partition import sq_diameters
@@ -181,7 +181,7 @@ class RadiusKMeans(TransformerMixin, ClassNamePrefixFeaturesOutMixin, ClusterMix
         space = make_space(X, self.metric)
         weights = rows_of.checked_weights(_check_sample_weight(sample_weight, X, dtype=float))
         request = asking.request_of(self, clock)
-        if isinstance(space, NeighbourGraph) and len(space) > MAX_DENSE:
+        if isinstance(space, NeighbourGraph) and is_listed(self, len(space)):
             fit_graph(self, X, space, weights, request)
             return self
         chosen = asking.chosen_rows(self, space, weights)

@@ -1,7 +1,6 @@
 """Dask collections: tiles on the workers, borders repaired, everything verified."""
 
 import os
-import signal
 
 import dask
 import dask.array as da
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask import distributed
+from dying import counted_chunk
 from scipy.spatial.distance import pdist
 
 from radcluster import InputError, RadiusKMeans
@@ -102,20 +102,6 @@ def test_bad_collections():
         RadiusKMeans(radius=1.0).fit(da.full((10, 2), np.nan))
     with pytest.raises(InputError, match="sample_weight"):
         RadiusKMeans(radius=1.0).fit(da.zeros((10, 2)), sample_weight=np.ones(10))
-
-
-#: Chunks that are read before a worker is killed: six for the ends of the data, six to count
-#: cells, and then some while the first tiles are being sorted.
-READ = 15
-
-
-def counted_chunk(block, folder):
-    """A chunk of the data; the worker that reads the last of :data:`READ` chunks is killed."""
-    with open(os.path.join(folder, "reads"), "ab", buffering=0) as file:
-        file.write(b".")
-        if os.fstat(file.fileno()).st_size == READ:
-            os.kill(os.getpid(), signal.SIGKILL)
-    return block
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["two-workers", "one-killed"])

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import haversine_distances
 from sklearn.neighbors import radius_neighbors_graph
 
 from radcluster import InfeasibleError, InputError, RadiusKMeans, SolverFailure
-from radcluster.estimator import radius_kmeans, spaces
+from radcluster.estimator import graph_fit, spaces
 from radcluster.estimator.spaces import EARTH_RADIUS
 
 SEEDS = range(3)
@@ -130,7 +130,7 @@ def test_sparse_graph_equals_dense_matrix(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_large_graphs_are_searched_by_their_stored_pairs(seed, monkeypatch):
-    monkeypatch.setattr(radius_kmeans, "MAX_DENSE", 100)
+    monkeypatch.setattr(graph_fit, "MAX_DENSE", 100)
     rng = np.random.default_rng(seed)
     X, weights = rng.random((400, 2)), rng.integers(0, 4, 400)
     X[5] = X[6]
